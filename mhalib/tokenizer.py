@@ -1,0 +1,207 @@
+"""Byte-level byte-pair encoding: text → tokens → ids and back (chapter 1).
+
+Ids 0 … 255 are the bytes; id 256 + r is the pair of ids that merge number r joined.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, pairwise
+from pathlib import Path
+
+from mhalib import _validate as validate
+
+Pair = tuple[int, int]
+
+# Merges never cross the border between two words. A word takes the space before it along, as
+# in GPT-2; letters, digits and other signs are kept apart. The white space is spelled out so
+# that every runtime cuts alike.
+_WORD = re.compile(
+    r" ?[^\W\d_]+"  # letters
+    r"| ?\d+"
+    r"| ?(?:_|[^\w \t\n\r\f\v])+"  # punctuation, emoji, …
+    r"|[ \t\n\r\f\v]+(?![^ \t\n\r\f\v])"  # white space, but for the last space before a word
+    r"|[ \t\n\r\f\v]"
+)
+
+
+def split_words(text: str) -> list[str]:
+    """Cut `text` into the words inside which merges happen; joined, they are `text` again.
+
+    Examples
+    --------
+    >>> split_words("I love bats.")
+    ['I', ' love', ' bats', '.']
+    """
+    return _WORD.findall(text)
+
+
+def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
+    """Replace each occurrence of `pair` in `ids`, from left to right, by `new_id`.
+
+    Examples
+    --------
+    >>> merge_pair([97, 98, 97, 98, 99], (97, 98), 256)
+    [256, 256, 99]
+    """
+    merged: list[int] = []
+    i = 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            merged.append(new_id)
+            i += 2
+        else:
+            merged.append(ids[i])
+            i += 1
+    return merged
+
+
+def train_bpe(text: str, n_merges: int) -> list[Pair]:
+    """Learn merges from `text`: again and again, join the pair of neighbours seen most often.
+
+    Parameters
+    ----------
+    text : the corpus
+    n_merges : how many merges to learn; fewer are learned if nothing is left to join
+
+    Returns
+    -------
+    list of pairs of ids, in the order in which they were learned
+
+    Notes
+    -----
+    Among pairs seen equally often the one with the smallest ids comes first, so the result
+    does not depend on the order of the corpus.
+
+    References
+    ----------
+    Sennrich, Haddow, Birch (2016), *Neural Machine Translation of Rare Words with Subword
+    Units*, §3.2; Radford et al. (2019) for bytes in the place of characters.
+
+    Examples
+    --------
+    >>> [bytes(pair) for pair in train_bpe("bat bat cat", 1)]
+    [b'at']
+    """
+    n_merges = validate.positive_int("n_merges", n_merges, minimum=0)
+    words = {
+        tuple(_utf8(word)): count for word, count in Counter(split_words(text)).items()
+    }
+    merges: list[Pair] = []
+    while len(merges) < n_merges:
+        counts: Counter[Pair] = Counter()
+        for word, count in words.items():
+            for pair in pairwise(word):
+                counts[pair] += count
+        if not counts:
+            break
+        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        new_id = 256 + len(merges)
+        words = {
+            tuple(merge_pair(word, best, new_id)): count
+            for word, count in words.items()
+        }
+        merges.append(best)
+    return merges
+
+
+class Tokenizer:
+    """Byte-pair encoding with a fixed list of merges.
+
+    Parameters
+    ----------
+    merges : pairs of ids in the order in which they were learned (see `train_bpe`)
+
+    Attributes
+    ----------
+    vocab : list of bytes, the text of each id
+
+    Examples
+    --------
+    >>> tokenizer = Tokenizer.train("bat bat cat", vocab_size=258)
+    >>> tokenizer.encode("bat")
+    [257]
+    >>> tokenizer.tokens("tab bat")
+    [b't', b'a', b'b', b' ', b'bat']
+    """
+
+    def __init__(self, merges: Sequence[Pair]) -> None:
+        self.merges: list[Pair] = []
+        self.vocab = [bytes([i]) for i in range(256)]
+        for pair in merges:
+            known = validate.int_array("merges", pair, below=len(self.vocab))
+            if known.shape != (2,):
+                raise ValueError(f"merges must be pairs of earlier ids, got {pair}")
+            left, right = map(int, known)
+            self.merges.append((left, right))
+            self.vocab.append(self.vocab[left] + self.vocab[right])
+        self._rank = {pair: rank for rank, pair in enumerate(self.merges)}
+
+    @classmethod
+    def train(cls, text: str, vocab_size: int) -> Tokenizer:
+        """Learn merges from `text` until there are `vocab_size` tokens (256 are the bytes)."""
+        return cls(
+            train_bpe(text, validate.positive_int("vocab_size", vocab_size, 256) - 256)
+        )
+
+    @property
+    def vocab_size(self) -> int:
+        return len(self.vocab)
+
+    def merge_steps(self, text: str) -> Iterator[list[int]]:
+        """Yield the ids of `text` as bytes, then after each merge, the earliest-learned first."""
+        words = [list(_utf8(word)) for word in split_words(text)]
+        yield list(chain.from_iterable(words))
+        while (rank := self._next_merge(words)) is not None:
+            words = [merge_pair(word, self.merges[rank], 256 + rank) for word in words]
+            yield list(chain.from_iterable(words))
+
+    def _next_merge(self, words: Iterable[Sequence[int]]) -> int | None:
+        pairs = (pair for word in words for pair in pairwise(word))
+        return min(
+            (self._rank[pair] for pair in pairs if pair in self._rank), default=None
+        )
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`. Any text has ids: what was never merged stays bytes."""
+        ids: list[int] = []
+        for text_word in split_words(text):
+            word = list(_utf8(text_word))
+            while (rank := self._next_merge([word])) is not None:
+                word = merge_pair(word, self.merges[rank], 256 + rank)
+            ids += word
+        return ids
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the text of `ids`; bytes that are no valid UTF-8 become U+FFFD."""
+        known = validate.int_array("ids", ids, below=self.vocab_size)
+        return b"".join(self.vocab[i] for i in known).decode("utf-8", errors="replace")
+
+    def tokens(self, text: str) -> list[bytes]:
+        """Return the pieces of `text`, one for each id of `encode`."""
+        return [self.vocab[i] for i in self.encode(text)]
+
+    def save(self, path: str | Path) -> None:
+        """Write the merges to `path` as JSON."""
+        Path(path).write_text(
+            json.dumps({"type": "BPE", "merges": self.merges}) + "\n", "utf-8"
+        )
+
+    @classmethod
+    def load(cls, path: str | Path) -> Tokenizer:
+        """Read what `save` wrote."""
+        try:
+            merges = json.loads(Path(path).read_text("utf-8"))["merges"]
+            return cls(merges)
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{path} is not a saved Tokenizer: {error}") from error
+
+
+def _utf8(word: str) -> bytes:
+    try:
+        return word.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise ValueError(f"text must be valid Unicode, got {word!r}") from error
