@@ -8,6 +8,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from mhalib._source import show_source
 from mhalib.attention import (
     attention,
     attention_weights,
@@ -62,7 +63,7 @@ __all__ = [
     "gelu", "gelu_tanh", "generate", "greedy", "init_parameters", "layer_norm", "load_model",
     "load_tokenizer", "log_softmax", "merge_heads", "multi_head_attention", "multi_head_trace",
     "next_token_pairs", "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block",
-    "relu", "sample", "scores", "sinusoidal_positions", "softmax", "split_heads",
+    "relu", "sample", "scores", "show_source", "sinusoidal_positions", "softmax", "split_heads",
     "tied_logits", "top_k_filter", "top_p_filter", "train_bpe",
 ]  # fmt: skip
 
