@@ -67,7 +67,8 @@ def log_softmax(x: Float[Array, "*shape"], axis: int = -1) -> Float[Array, "*sha
 def _shifted(x: Array, axis: int) -> Array:
     wide = _widened(x)
     maximum = wide.max(axis=axis, keepdims=True, initial=-np.inf)
-    return wide - np.where(maximum == -np.inf, 0, maximum)
+    with np.errstate(over="ignore"):  # a difference beyond the largest float is −∞: share 0
+        return wide - np.where(maximum == -np.inf, 0, maximum)
 
 
 def _widened(x: Array) -> Array:

@@ -1,0 +1,72 @@
+"""What `import mhalib` gives, and what it must not bring along."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import mhalib
+
+PUBLIC = {
+    "Ablation", "Config", "Tokenizer", "Trace", "Transformer", "attention", "attention_weights", "causal_mask",
+    "cross_entropy", "embed", "feed_forward", "gelu", "gelu_tanh", "generate", "greedy", "init_parameters",
+    "layer_norm", "load_model", "load_tokenizer", "log_softmax", "merge_heads", "multi_head_attention",
+    "multi_head_trace", "next_token_pairs", "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block",
+    "relu", "sample", "scores", "show_source", "sinusoidal_positions", "softmax", "split_heads", "tied_logits", "top_k_filter",
+    "top_p_filter", "train_bpe",
+}  # fmt: skip
+
+
+def run(code):
+    """Run `code` in a fresh Python; the library is the one that is tested here."""
+    return subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+
+
+def test_public_names():
+    assert set(mhalib.__all__) == PUBLIC
+
+
+def test_every_public_name_is_there_and_documented():
+    for name in mhalib.__all__:
+        doc = getattr(mhalib, name).__doc__
+        assert doc, name
+        assert doc.strip().splitlines()[0].endswith((".", ":", "``")), name
+
+
+def test_import_needs_numpy_alone():
+    code = """
+import sys
+before = set(sys.modules)
+import mhalib
+print(*sorted({name.split(".")[0] for name in set(sys.modules) - before if not name.startswith("_")}))
+"""
+    loaded = set(run(code).split())
+    assert {"mhalib", "numpy"} <= loaded
+    others = loaded - set(sys.stdlib_module_names) - {"mhalib", "numpy"}
+    assert others == set()
+
+
+def test_reading_a_model_does_not_bring_torch():
+    run("import sys, mhalib; mhalib.Transformer; mhalib.model._safetensors('safetensors.numpy'); "
+        "assert 'torch' not in sys.modules")  # fmt: skip
+
+
+def test_reading_order_is_the_dependency_order():
+    """No module of the NumPy core imports a later one."""
+    order = ["tokenizer", "embedding", "attention", "multihead", "layers", "vocab", "model"]
+    for i, name in enumerate(order):
+        source = (Path(mhalib.__file__).parent / f"{name}.py").read_text("utf-8")
+        for later in order[i:]:
+            assert f"mhalib.{later} import" not in source, f"{name} imports {later}"
+
+
+def test_unknown_attribute():
+    with pytest.raises(AttributeError, match="module 'mhalib' has no attribute 'atention'"):
+        mhalib.atention  # noqa: B018

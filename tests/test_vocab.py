@@ -1,0 +1,198 @@
+"""mhalib.vocab: logits, loss, the filters, sampling, generation."""
+
+import math
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from mhalib import (
+    cross_entropy,
+    generate,
+    greedy,
+    next_token_pairs,
+    sample,
+    softmax,
+    tied_logits,
+    top_k_filter,
+    top_p_filter,
+)
+
+
+class TestTiedLogits:
+    def test_is_a_dot_product_with_each_row(self):
+        rng = np.random.default_rng(0)
+        X, E = rng.normal(size=(2, 3, 5)), rng.normal(size=(11, 5))
+        logits = tied_logits(X, E)
+        assert logits.shape == (2, 3, 11)
+        assert logits[1, 2, 7] == pytest.approx(float(X[1, 2] @ E[7]))
+
+    def test_one_table(self):
+        E = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
+        assert_array_equal(tied_logits([1.0, 2.0], E), [1, 4, 3])
+        E[0] = 10.0  # the head reads the table itself, no copy of it
+        assert_array_equal(tied_logits([1.0, 2.0], E), [30, 4, 3])
+
+    def test_error(self):
+        with pytest.raises(ValueError, match=r"E must have 4 entries on axis -1 .*\(3, 2\)"):
+            tied_logits(np.ones(4), np.ones((3, 2)))
+
+
+class TestCrossEntropy:
+    def test_by_hand(self):
+        logits = np.log([[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]) + [[3.0], [-1.0]]
+        right = -(math.log(0.25) + math.log(0.125)) / 2
+        assert cross_entropy(logits, [1, 0]) == pytest.approx(right)
+
+    def test_knowing_nothing_costs_log_v(self):
+        assert cross_entropy(np.zeros((3, 7)), [0, 3, 6]) == pytest.approx(math.log(7))
+
+    def test_mask_leaves_out(self):
+        rng = np.random.default_rng(0)
+        logits, targets = rng.normal(size=(2, 3, 7)), np.array([[0, 1, 2], [3, 4, 5]])
+        mask = np.array([[True, True, True], [True, False, False]])
+        right = cross_entropy(np.concatenate([logits[0], logits[1, :1]]), [0, 1, 2, 3])
+        assert cross_entropy(logits, targets, mask) == pytest.approx(right)
+
+    def test_confident_and_wrong_is_finite(self):
+        assert cross_entropy([[0.0, 2000.0]], [0]) == 2000.0
+
+    def test_pairs_shift_by_one(self):
+        inputs, targets = next_token_pairs(np.array([[1, 2, 3], [4, 5, 6]]))
+        assert_array_equal(inputs, [[1, 2], [4, 5]])
+        assert_array_equal(targets, [[2, 3], [5, 6]])
+
+    @pytest.mark.parametrize(
+        "targets, mask, error, message",
+        [
+            ([0, 1], None, ValueError, r"targets must have shape \(3,\), got \(2,\)"),
+            ([0, 1, 7], None, ValueError, "targets must lie in 0 … 6, got 7"),
+            ([0.0, 1, 2], None, TypeError, "targets must hold integers, got dtype float64"),
+            ([0, 1, 2], [1, 1, 0], TypeError, "mask must be boolean"),
+            ([0, 1, 2], [False] * 3, ValueError, "no token to average over"),
+        ],
+    )
+    def test_errors(self, targets, mask, error, message):
+        with pytest.raises(error, match=message):
+            cross_entropy(np.zeros((3, 7)), targets, mask)
+
+
+class TestFilters:
+    logits = np.log([0.1, 0.4, 0.2, 0.3])
+
+    def test_top_k(self):
+        for k, kept in (
+            (1, [1]),
+            (2, [1, 3]),
+            (3, [1, 2, 3]),
+            (4, [0, 1, 2, 3]),
+            (9, [0, 1, 2, 3]),
+        ):
+            filtered = top_k_filter(self.logits, k)
+            assert_array_equal(np.flatnonzero(np.isfinite(filtered)), kept)
+            assert_array_equal(filtered[kept], self.logits[kept])
+
+    def test_top_p(self):
+        for p, kept in (
+            (0.1, [1]),
+            (0.4, [1]),
+            (0.41, [1, 3]),
+            (0.7, [1, 3]),
+            (0.71, [1, 2, 3]),
+            (1.0, [0, 1, 2, 3]),
+        ):
+            filtered = top_p_filter(self.logits, p)
+            assert_array_equal(np.flatnonzero(np.isfinite(filtered)), kept)
+
+    def test_ties_keep_the_smaller_id(self):
+        assert_array_equal(
+            np.isfinite(top_k_filter(np.zeros(5), 2)), [True, True, False, False, False]
+        )
+        assert_array_equal(
+            np.isfinite(top_p_filter(np.zeros(5), 0.3)), [True, True, False, False, False]
+        )
+
+    def test_inputs_are_not_changed(self):
+        logits = self.logits.copy()
+        logits.flags.writeable = False
+        top_k_filter(logits, 2), top_p_filter(logits, 0.5)
+
+    @pytest.mark.parametrize(
+        "call, error, message",
+        [
+            (lambda x: top_k_filter(x, 0), ValueError, "k must be at least 1, got 0"),
+            (lambda x: top_p_filter(x, 0.0), ValueError, r"p must lie in \(0, 1\], got 0.0"),
+            (lambda x: top_p_filter(x, 1.1), ValueError, r"p must lie in \(0, 1\], got 1.1"),
+            (lambda x: greedy([x]), ValueError, r"logits must have shape \(V,\), got \(1, 4\)"),
+            (
+                lambda x: sample(x, np.random.default_rng(0), temperature=0),
+                ValueError,
+                "temperature must be positive",
+            ),
+            (lambda x: greedy([]), ValueError, r"logits must have shape \(V,\), got \(0,\)"),
+        ],
+    )
+    def test_errors(self, call, error, message):
+        with pytest.raises(error, match=message):
+            call(self.logits)
+
+
+class TestSampling:
+    logits = np.log([0.1, 0.4, 0.2, 0.3])
+
+    def frequencies(self, n=20_000, **options):
+        rng = np.random.default_rng(0)
+        return np.bincount([sample(self.logits, rng, **options) for _ in range(n)], minlength=4) / n
+
+    def test_frequencies_are_the_probabilities(self):
+        # three standard deviations of a share near one half, 20 000 draws
+        assert_allclose(self.frequencies(), [0.1, 0.4, 0.2, 0.3], atol=0.011)
+
+    def test_temperature(self):
+        assert_allclose(self.frequencies(temperature=0.5), softmax(2 * self.logits), atol=0.011)
+
+    def test_cuts(self):
+        assert_allclose(self.frequencies(top_k=2), [0, 4 / 7, 0, 3 / 7], atol=0.011)
+        assert_allclose(self.frequencies(top_p=0.8), [0, 4 / 9, 2 / 9, 3 / 9], atol=0.011)
+
+    def test_greedy_takes_the_first_of_equals(self):
+        assert greedy([1.0, 3.0, 3.0]) == 1
+
+    def test_seeded(self):
+        draws = [
+            [sample(self.logits, np.random.default_rng(5)) for _ in range(2)] for _ in range(2)
+        ]
+        assert draws[0] == draws[1]
+
+
+class TestGenerate:
+    @staticmethod
+    def count_up(new, cache):
+        """A model that always says: the next id is one more. It remembers what it was given."""
+        seen = (cache or []) + list(new)
+        return np.eye(9)[(seen[-1] + 1) % 9], seen
+
+    def test_goes_on(self):
+        assert generate(self.count_up, [3, 4], 3) == [3, 4, 5, 6, 7]
+        assert generate(self.count_up, [3], 0) == [3]
+
+    def test_each_step_gets_only_what_is_new(self):
+        calls = []
+
+        def step(new, cache):
+            calls.append(list(new))
+            return self.count_up(new, cache)
+
+        generate(step, [1, 2], 3)
+        assert calls == [[1, 2], [3], [4]]
+
+    def test_stops(self):
+        assert generate(self.count_up, [3], 5, stop={5}) == [3, 4, 5]
+
+    def test_choose(self):
+        assert generate(self.count_up, [3], 2, choose=lambda logits: 0) == [3, 0, 0]
+
+    def test_the_beginning_is_not_changed(self):
+        ids = [3]
+        generate(self.count_up, ids, 2)
+        assert ids == [3]
