@@ -390,10 +390,21 @@ def train_tokenizer(n: int = 8000, seed: int = 1) -> Tokenizer:
 def encode_batch(
     texts: Sequence[Text], tokenizer: Tokenizer
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the ids of `texts`, (batch, n), filled up with 0 on the right, and their lengths."""
+    """Return the ids of `texts`, (batch, n), filled up with 0 on the right, and their lengths.
+
+    Raises
+    ------
+    ValueError
+        If a word is not one token of `tokenizer`.
+    """
     id_of = {token: i for i, token in enumerate(tokenizer.vocab)}
     lengths = np.array([len(text.words) for text in texts])
     ids = np.zeros((len(texts), lengths.max(initial=0)), np.int64)
     for row, text in zip(ids, texts):
-        row[: len(text.words)] = [id_of[piece.encode()] for piece in pieces(text.words)]
+        for i, piece in enumerate(pieces(text.words)):
+            if piece.encode() not in id_of:
+                raise ValueError(
+                    f"tokenizer has no token {piece!r}: train_tokenizer() has them all"
+                )
+            row[i] = id_of[piece.encode()]
     return ids, lengths
