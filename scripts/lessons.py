@@ -1,0 +1,89 @@
+"""Run the lessons and store their outputs, the same bytes on every machine.
+
+    python scripts/lessons.py [--check] [NOTEBOOK …]
+
+Without arguments: every notebook of `chapters/`. With --check nothing runs; the notebooks that
+are not in the stored form are listed, and the exit code is 1 if there are any.
+"""
+
+import argparse
+import hashlib
+import re
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+
+ROOT = Path(__file__).parent.parent
+VALID_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+METADATA = {
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},
+}
+# A stored widget view would make a page look for a kernel; without it the static picture shows.
+TRANSIENT_OUTPUTS = ("application/vnd.jupyter.widget-view+json",)
+
+
+def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """Remove what differs from run to run: times, states of widgets, counts, random ids."""
+    notebook.metadata = nbformat.from_dict(METADATA)
+    notebook.nbformat, notebook.nbformat_minor = 4, 5
+    seen: set[str] = set()
+    count = 0
+    for cell in notebook.cells:
+        cell.id = _stable_id(cell, seen)
+        cell.metadata.pop("execution", None)
+        cell.metadata.pop("ExecuteTime", None)
+        if cell.cell_type != "code":
+            continue
+        if cell.source.strip():
+            count += 1
+        cell.execution_count = count if cell.source.strip() else None
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = cell.execution_count
+            for kind in TRANSIENT_OUTPUTS:
+                output.get("data", {}).pop(kind, None)
+    return notebook
+
+
+def _stable_id(cell: nbformat.NotebookNode, seen: set[str]) -> str:
+    """Keep a good id; else make one from the text, so that a rerun makes the same one."""
+    name = cell.get("id", "")
+    if not VALID_ID.fullmatch(name) or name in seen:
+        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]
+        name = next(i for i in (digest, *(f"{digest}-{k}" for k in range(2, 999))) if i not in seen)
+    seen.add(name)
+    return name
+
+
+def text_of(notebook: nbformat.NotebookNode) -> str:
+    return nbformat.writes(notebook, version=4).rstrip("\n") + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--check", action="store_true", help="run nothing, list what is stale")
+    parser.add_argument("notebooks", nargs="*", type=Path)
+    args = parser.parse_args()
+    stale = []
+    for path in args.notebooks or sorted((ROOT / "chapters").glob("**/*.ipynb")):
+        notebook = nbformat.read(path, as_version=4)
+        if args.check:
+            if text_of(normalise(notebook)) != path.read_text("utf-8"):
+                stale.append(path)
+            continue
+        print(path, flush=True)
+        resources = {"metadata": {"path": str(path.parent)}}
+        NotebookClient(
+            notebook, timeout=600, kernel_name="python3", resources=resources, record_timing=False
+        ).execute()
+        path.write_text(text_of(normalise(notebook)), "utf-8", newline="\n")
+    for path in stale:
+        print(f"not in its stored form: {path}")
+    return bool(stale)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
