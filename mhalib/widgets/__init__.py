@@ -1,0 +1,16 @@
+"""The live widgets of the lessons: in Jupyter with their values in Python, on the site without.
+
+Each widget computes in JavaScript what it shows; its properties of the same names give the
+values of the NumPy library for the same setting (`ScalingWidget().weights`).
+"""
+
+try:
+    import anywidget as _anywidget  # noqa: F401
+except ImportError as error:
+    raise ImportError(
+        "mhalib.widgets needs the package anywidget; install it with: pip install anywidget"
+    ) from error
+
+from mhalib.widgets.scaling import ScalingWidget
+
+__all__ = ["ScalingWidget"]

@@ -1,0 +1,125 @@
+// Native, labelled controls bound to one value of the model, both ways. Each returns its element
+// and pushes to `stops` what ends its binding.
+
+import { assign, h, rich, say } from "./dom.js";
+
+function bind(model, name, stops, show) {
+  const update = () => show(model.get(name));
+  model.on(`change:${name}`, update);
+  stops.push(() => model.off(`change:${name}`, update));
+  update();
+}
+
+/**
+ * A slider with its exact value in a number box beside it. `steps` lists the values on the
+ * slider; the box takes any number between the first and the last (`integer`: whole numbers).
+ */
+export function slider(model, name, stops, { label, steps, integer = true }) {
+  const last = steps.at(-1);
+  const nearest = (value) =>
+    steps.reduce((best, s, i) => (Math.abs(s - value) < Math.abs(steps[best] - value) ? i : best), 0);
+  const range = h("input", {
+    type: "range",
+    min: 0,
+    max: steps.length - 1,
+    step: 1,
+    oninput: () => assign(model, { [name]: steps[range.valueAsNumber] }),
+  });
+  const box = h("input", {
+    type: "number",
+    min: steps[0],
+    max: last,
+    step: integer ? 1 : "any",
+    "aria-label": `${label.replaceAll("`", "")}, exact value`,
+    onchange: () => {
+      const typed = box.valueAsNumber;
+      if (!Number.isNaN(typed)) {
+        const within = Math.min(last, Math.max(steps[0], integer ? Math.round(typed) : typed));
+        assign(model, { [name]: within });
+      }
+      box.value = model.get(name);
+    },
+  });
+  bind(model, name, stops, (value) => {
+    range.value = nearest(value);
+    range.setAttribute("aria-valuetext", value);
+    range.style.setProperty("--fill", `${(100 * range.value) / (steps.length - 1)}%`);
+    if (box.value !== String(value)) box.value = value;
+  });
+  return h("div", { class: "mh-control mh-slider" }, h("label", {}, h("span", {}, rich(label)), range), box);
+}
+
+/** One of a few values, as radio buttons in a row. `options`: {value: label}. */
+export function choice(model, name, stops, { label, options }) {
+  const group = `mh-${name}-${Math.random().toString(36).slice(2)}`; // radio groups are per document
+  const inputs = Object.entries(options).map(([value, text]) => {
+    const input = h("input", {
+      type: "radio",
+      name: group,
+      value,
+      onchange: () => assign(model, { [name]: value }),
+    });
+    return [input, h("label", {}, input, h("span", {}, rich(text)))];
+  });
+  bind(model, name, stops, (value) => {
+    for (const [input] of inputs) input.checked = input.value === String(value);
+  });
+  return h(
+    "fieldset",
+    { class: "mh-control mh-choice" },
+    h("legend", {}, rich(label)),
+    h("div", { class: "mh-segments" }, inputs.map(([, element]) => element)),
+  );
+}
+
+/** A drop-down list. `options`: {value: label}; values are strings unless `number`. */
+export function dropdown(model, name, stops, { label, options, number = false }) {
+  const select = h(
+    "select",
+    { onchange: () => assign(model, { [name]: number ? Number(select.value) : select.value }) },
+    Object.entries(options).map(([value, text]) => h("option", { value }, text)),
+  );
+  bind(model, name, stops, (value) => {
+    select.value = value;
+  });
+  return h("label", { class: "mh-control mh-select" }, h("span", {}, rich(label)), select);
+}
+
+/** A box to tick. */
+export function tick(model, name, stops, { label }) {
+  const input = h("input", { type: "checkbox", onchange: () => assign(model, { [name]: input.checked }) });
+  bind(model, name, stops, (value) => {
+    input.checked = value;
+  });
+  return h("label", { class: "mh-control mh-tick" }, input, h("span", {}, rich(label)));
+}
+
+/** Free text of at most `limit` characters; what is over the limit is cut, and said. */
+export function textBox(model, name, stops, { label, limit, rows = 2 }) {
+  const note = h("span", { class: "mh-note", role: "status" });
+  const area = h("textarea", {
+    rows,
+    spellcheck: "false",
+    autocapitalize: "off",
+    dir: "auto",
+    oninput: () => {
+      const characters = [...area.value];
+      say(note, characters.length > limit ? `Only the first ${limit} characters are used.` : "");
+      assign(model, { [name]: characters.slice(0, limit).join("") });
+    },
+  });
+  bind(model, name, stops, (value) => {
+    if ([...area.value].slice(0, limit).join("") !== value) area.value = value;
+  });
+  return h("label", { class: "mh-control mh-text" }, h("span", {}, rich(label)), area, note);
+}
+
+export function button(label, onclick, attributes = {}) {
+  return h("button", { type: "button", class: "mh-button", onclick, ...attributes }, rich(label));
+}
+
+/** Puts the values named in `names` back to what they are now. */
+export function resetButton(model, names) {
+  const initial = Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
+  return button("Reset", () => assign(model, initial));
+}

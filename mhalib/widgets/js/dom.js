@@ -1,0 +1,95 @@
+// Elements and listeners. Text goes in as text nodes only; nothing is parsed as HTML.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function build(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat().filter((child) => child != null));
+  return element;
+}
+
+export function h(tag, attributes = {}, ...children) {
+  return build(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return build(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Set attributes that changed. */
+export function set(element, attributes) {
+  for (const [name, value] of Object.entries(attributes)) {
+    const text = String(value);
+    if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  }
+}
+
+/** Set the text if it changed, so that a live region speaks only when there is news. */
+export function say(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+/** "d_k" with a real subscript, in its own colour (see the shape ledger). */
+export function symbol(name) {
+  const [base, sub] = name.split("_");
+  return h("var", { class: "mh-dim", "data-dim": name }, base, sub ? h("sub", {}, sub) : null);
+}
+
+/** A label of text in which `d_k`, `d_model` … between backquotes become symbols. */
+export function rich(text) {
+  return text.split("`").map((part, i) => (i % 2 ? symbol(part) : part));
+}
+
+const SUPERSCRIPT = { "-": "⁻", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+/** A number for reading: `digits` significant digits, a true minus sign, powers of ten in words of ten. */
+export function fmt(value, digits = 3) {
+  if (value === Infinity) return "∞";
+  if (value === -Infinity) return "−∞";
+  if (value === 0) return "0";
+  const size = Math.abs(value);
+  let text;
+  if (size < 1e-4 || size >= 1e6) {
+    const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
+    text = `${mantissa}·10${[...String(Number(exponent))].map((c) => SUPERSCRIPT[c]).join("")}`;
+  } else {
+    const places = Math.max(0, digits - 1 - Math.floor(Math.log10(size)));
+    text = value.toFixed(Math.min(places, 8));
+  }
+  return text.replace("-", "−");
+}
+
+/** A number with a fixed count of decimals. */
+export function fixed(value, places) {
+  return (value < 0 && Number(value.toFixed(places)) === 0 ? 0 : value).toFixed(places).replace("-", "−");
+}
+
+/**
+ * Call `update` once per animation frame in which any of `names` changed. Returns the function
+ * that stops watching.
+ */
+export function watch(model, names, update) {
+  let frame = 0;
+  const request = () => {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      update();
+    });
+  };
+  for (const name of names) model.on(`change:${name}`, request);
+  update();
+  return () => {
+    cancelAnimationFrame(frame);
+    for (const name of names) model.off(`change:${name}`, request);
+  };
+}
+
+/** Set several values of the model, tell it, and the kernel if there is one. */
+export function assign(model, values) {
+  for (const [name, value] of Object.entries(values)) model.set(name, value);
+  model.save_changes();
+}

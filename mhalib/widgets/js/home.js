@@ -1,0 +1,62 @@
+// Where a widget lives: on a page, its values are in the page; in Jupyter, anywidget syncs them.
+
+import { h, rich } from "./dom.js";
+import scaling from "./views/scaling.js";
+
+export const VIEWS = { scaling };
+
+/** What anywidget's model offers to a view, for a page without a kernel. */
+export class PageModel {
+  #values;
+  #listeners = new Map();
+
+  constructor(values) {
+    this.#values = { ...values };
+  }
+
+  get(name) {
+    return this.#values[name];
+  }
+
+  set(name, value) {
+    if (this.#values[name] === value) return;
+    this.#values[name] = value;
+    for (const listener of [...(this.#listeners.get(`change:${name}`) ?? [])]) listener();
+  }
+
+  save_changes() {}
+
+  on(event, listener) {
+    if (!this.#listeners.has(event)) this.#listeners.set(event, new Set());
+    this.#listeners.get(event).add(listener);
+  }
+
+  off(event, listener) {
+    this.#listeners.get(event)?.delete(listener);
+  }
+}
+
+/** Make a figure live: the picture steps back (it still prints), the widget takes its place. */
+export function enliven(figure) {
+  const state = JSON.parse(figure.querySelector(":scope > script").textContent);
+  const live = h("div", { class: "mhalib-live" });
+  const picture = figure.querySelector(":scope > .mhalib-picture");
+  const stop = VIEWS[figure.dataset.widget](new PageModel(state), live);
+  picture.hidden = true;
+  picture.before(live);
+  return stop;
+}
+
+/** anywidget's entry: the same view between its task and caption. */
+export function render({ model, el }) {
+  const live = h("div", { class: "mhalib-live" });
+  const figure = h(
+    "figure",
+    { class: "mhalib-widget", "data-widget": model.get("_widget") },
+    h("p", { class: "mhalib-task" }, rich(model.get("task"))),
+    live,
+    h("figcaption", {}, rich(model.get("caption"))),
+  );
+  el.append(figure);
+  return VIEWS[model.get("_widget")](model, live);
+}

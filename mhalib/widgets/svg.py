@@ -1,0 +1,68 @@
+"""Static pictures of the widgets, as SVG text. The classes are those of the live widgets.
+
+The attributes beside the classes are for readers whose page has no stylesheet of ours.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def tag(name: str, *children: str, **attributes: Any) -> str:
+    """Return one element; a trailing underscore and inner underscores of names are tidied."""
+    words = "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{html.escape(_short(value))}"'
+        for key, value in attributes.items()
+    )
+    return f"<{name}{words}>{''.join(children)}</{name}>"
+
+
+def picture(label: str, width: float, height: float, *children: str) -> str:
+    """Return a whole picture, read out as `label`."""
+    return tag(
+        "svg",
+        *children,
+        xmlns="http://www.w3.org/2000/svg",
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+        aria_label=label,
+        font_family="sans-serif",
+    )
+
+
+def text(x: float, y: float, words: str, anchor: str = "start", size: int = 11, **more: Any) -> str:
+    return tag(
+        "text", html.escape(words), x=x, y=y, text_anchor=anchor, font_size=size,
+        **{"fill": "currentColor", **more},
+    )  # fmt: skip
+
+
+def bars(items: Iterable[tuple[float, float, float]], base: float) -> str:
+    """Return bars as one path: (left, width, top) each, standing on `base`."""
+    d = "".join(
+        f"M{_short(x)} {_short(base)}V{_short(top)}h{_short(width)}V{_short(base)}z"
+        for x, width, top in items
+    )
+    return tag("path", d=d, class_="mh-bars", fill="#5b86d6")
+
+
+def line(points: Sequence[tuple[float, float]], color: str, class_: str, **more: Any) -> str:
+    d = "M" + "L".join(f"{_short(x)} {_short(y)}" for x, y in points)
+    return tag("path", d=d, class_=class_, fill="none", stroke=color, stroke_width=2, **more)
+
+
+def axis(x1: float, x2: float, y: float) -> str:
+    return tag(
+        "path",
+        d=f"M{_short(x1)} {_short(y)}H{_short(x2)}",
+        class_="mh-axis",
+        stroke="#888",
+    )
+
+
+def _short(value: Any) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)

