@@ -47,6 +47,17 @@ def test_the_probability_of_a_prefix_is_summed_over_the_forms_that_fit():
     assert after["beside"] == pytest.approx(0.5 / 3)
 
 
+def test_a_form_that_made_the_prefix_likelier_weighs_more(monkeypatch):
+    # One form draws "red" or "blue", then says "box"; the other always says "red door".
+    (_, box), (_, red_door) = *language._expand("box"), *language._expand("red door")
+    forms = [
+        language.Form("either", 0.5, (language._draw("", ("red", "blue")), *box)),
+        language.Form("red", 0.5, red_door),
+    ]
+    monkeypatch.setattr(language, "FORMS", forms)
+    assert next_word_distribution("red") == pytest.approx({"box": 1 / 3, "door": 2 / 3})
+
+
 def test_exact_probabilities_agree_with_counts(texts):
     followers = defaultdict(Counter)
     for text in texts:
