@@ -1,21 +1,43 @@
-"""What a trained model knows, and which of its parts know it (NumPy)."""
+"""What a trained model knows, and which of its parts know it: ``python -m mhalib.analysis``."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mhalib import language
 from mhalib.attention import log_softmax
 from mhalib.language import Score, Text
-from mhalib.model import Ablation, Transformer, load_tokenizer
+from mhalib.model import WEIGHTS, Ablation, Trace, Transformer, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
+
+Array = NDArray[Any]
+Part = tuple[int, int | None]  # (layer, head); head None stands for the layer's attention
 
 
 def evaluation_texts(n: int = 1000) -> list[Text]:
     """Return the texts on which all models of the course are measured; none trains on them."""
     return language.corpus(n, seed=(2017, 6, 12))
+
+
+def _traces(
+    model: Transformer, texts: Sequence[Text], ablate: Ablation | None, tokenizer: Tokenizer | None
+) -> Iterator[tuple[Trace, Array, Sequence[Text]]]:
+    """Run `model` on `texts`, 100 at a time; yield trace, lengths and texts."""
+    tokenizer = tokenizer or load_tokenizer()
+    for start in range(0, len(texts), 100):
+        batch = texts[start : start + 100]
+        ids, lengths = language.encode_batch(batch, tokenizer)
+        # Padding stands on the right, where a causal row does not look; where an ablation takes
+        # the causal mask away, this mask still hides it.
+        mask = np.arange(ids.shape[1]) < lengths[:, None, None, None]
+        yield model.forward(ids, mask=mask, ablate=ablate), lengths, batch
 
 
 def evaluate(
@@ -29,15 +51,130 @@ def evaluate(
     Compare with `language.optimum` of the same texts. The first word of a text is not counted.
     """
     losses, hits = [], []
-    ids, lengths = language.encode_batch(texts, tokenizer or load_tokenizer())
-    for start in range(0, len(texts), 100):  # a trace of all texts at once would be large
-        batch, here = ids[start : start + 100], lengths[start : start + 100]
-        # Padding stands on the right, where no causal row looks; without the mask it would be seen.
-        mask = np.arange(ids.shape[1]) < here[:, None, None, None]
-        logits = model.forward(batch, mask=mask, ablate=ablate).logits
-        counted = np.arange(1, ids.shape[1]) < here[:, None]
-        p = log_softmax(logits[:, :-1][counted])
-        target = batch[:, 1:][counted]
+    for trace, lengths, _ in _traces(model, texts, ablate, tokenizer):
+        counted = np.arange(1, trace.ids.shape[1]) < lengths[:, None]
+        p = log_softmax(trace.logits[:, :-1][counted])
+        target = trace.ids[:, 1:][counted]
         losses.append(-p[np.arange(len(target)), target])
         hits.append(p.argmax(-1) == target)
     return language.score(texts, np.concatenate(losses), np.concatenate(hits))
+
+
+def mean_head_outputs(
+    model: Transformer, texts: Sequence[Text], tokenizer: Tokenizer | None = None
+) -> dict[tuple[int, int], Array]:
+    """Return what each head gives on average over all tokens of `texts`, by (layer, head).
+
+    As ``Ablation(heads=…)`` it keeps what a head always says, and takes what it says *here*.
+    """
+    config = model.config
+    total, n = np.zeros((config.n_layers, config.n_heads, config.d_v)), 0
+    for trace, lengths, _ in _traces(model, texts, None, tokenizer):
+        real = np.arange(trace.ids.shape[1]) < lengths[:, None]  # (batch, n)
+        heads = np.stack([layer.attention.heads for layer in trace.layers])
+        total += np.einsum("lbhnd,bn->lhd", heads, real.astype(heads.dtype))
+        n += int(real.sum())
+    return {(i, j): head for i, layer in enumerate(total / n) for j, head in enumerate(layer)}
+
+
+def attention_to_sources(
+    model: Transformer, texts: Sequence[Text], tokenizer: Tokenizer | None = None
+) -> dict[str, Array]:
+    """Return the mean weight on the deciding word, from the token before the decided one.
+
+    Returns
+    -------
+    by relation an array (N, h); of the two words that decide *both*, the first is given as
+    "both: ending", the second as "both: stem". Where several words tell the same (*her* follows
+    from *she* and from the name), their weights are added.
+    """
+    weights: dict[str, list[Array]] = defaultdict(list)
+    for trace, _, batch in _traces(model, texts, None, tokenizer):
+        layers = np.stack([layer.attention.weights for layer in trace.layers], axis=2)
+        for row, text in zip(layers, batch, strict=True):  # (h, N, n, n)
+            for i, (relation, sources) in enumerate(zip(text.relations, text.sources, strict=True)):
+                if relation == "both":
+                    weights["both: ending"].append(row[:, :, i - 1, sources[0]].T)
+                    weights["both: stem"].append(row[:, :, i - 1, sources[1]].T)
+                elif relation:
+                    weights[relation].append(row[:, :, i - 1, sources].sum(-1).T)
+    return {name: np.mean(weights[name], axis=0) for name in sorted(weights)}
+
+
+def removals(
+    model: Transformer, means: dict[tuple[int, int], Array]
+) -> dict[tuple[Part, str], Ablation]:
+    """Return one ablation per part and way: each head, each layer's heads, each layer.
+
+    "zero" and "mean" say what takes the place of the heads; "skip" leaves a layer out, its
+    feed-forward network included.
+    """
+    ways: dict[tuple[Part, str], Ablation] = {}
+    for i in range(model.config.n_layers):
+        heads = [(i, j) for j in range(model.config.n_heads)]
+        for part, here in [*((head, [head]) for head in heads), ((i, None), heads)]:
+            ways[part, "zero"] = Ablation(heads=here)
+            ways[part, "mean"] = Ablation(heads={head: means[head] for head in here})
+        ways[(i, None), "skip"] = Ablation(layers=[i])
+    return ways
+
+
+def what_heads_do(
+    model: Transformer, texts: Sequence[Text], tokenizer: Tokenizer | None = None
+) -> list[dict[str, Any]]:
+    """Measure every head and layer of `model`, relation by relation.
+
+    Returns
+    -------
+    one row per head, and one per layer (its ``"head"`` is None): ``"layer"``, ``"head"``,
+    ``"attention"`` (heads only, see `attention_to_sources`), and the rise of the loss of each
+    relation when the part is removed: ``"zero"``, ``"mean"``, ``"skip"`` (see `removals`)
+    """
+    intact = evaluate(model, texts, None, tokenizer)
+    attention = attention_to_sources(model, texts, tokenizer)
+    rows: dict[Part, dict[str, Any]] = {}
+    for (part, way), ablate in removals(model, mean_head_outputs(model, texts, tokenizer)).items():
+        layer, head = part
+        row = rows.setdefault(part, {"layer": layer, "head": head})
+        if head is not None:
+            row["attention"] = {name: float(w[layer, head]) for name, w in attention.items()}
+        scores = evaluate(model, texts, ablate, tokenizer)
+        row[way] = {name: scores[name].loss - intact[name].loss for name in intact}
+    return list(rows.values())
+
+
+def table(rows: Sequence[dict[str, Any]], measure: str) -> str:
+    """Return one measure of `what_heads_do` as a Markdown table, a column per relation."""
+    rows = [row for row in rows if measure in row]
+    names = list(rows[0][measure])
+    lines = [f"| part | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
+    for row in rows:
+        part = f"layer {row['layer']}"
+        part += "" if row["head"] is None else f", head {row['head']}"
+        lines.append(f"| {part} | {' | '.join(f'{row[measure][n]:.3f}' for n in names)} |")
+    return "\n".join(lines)
+
+
+def load_experiments() -> dict[str, Any]:
+    """Return the results of all training experiments, as `mhalib.training` gathered them."""
+    result: dict[str, Any] = json.loads((WEIGHTS / "experiments.json").read_text("utf-8"))
+    return result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser("python -m mhalib.analysis", description=__doc__)
+    parser.add_argument("name", nargs="?", default="main", help="a shipped model (default: main)")
+    parser.add_argument("--texts", type=int, default=300, help="how many (default: 300)")
+    options = parser.parse_args()
+    rows = what_heads_do(load_model(options.name, np.float32), evaluation_texts(options.texts))
+    for measure, title in {
+        "attention": "Weight on the deciding word",
+        "zero": "Rise of the loss in nats, output set to 0",
+        "mean": "Rise of the loss in nats, output set to its mean",
+        "skip": "Rise of the loss in nats, layer left out",
+    }.items():
+        print(f"{title}\n\n{table(rows, measure)}\n")
+
+
+if __name__ == "__main__":
+    main()
