@@ -1,0 +1,137 @@
+"""Exercises of lesson 2: the lookup and the sinusoidal positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mhalib
+from mhalib.checks.exercise import Case, Exercise, Mistake, normal
+
+Array = NDArray[Any]
+LESSON = "lesson 2, Embedding"
+
+
+def _scaled_lookup(power: float) -> Any:
+    return lambda ids, E: E[ids] * E.shape[1] ** power
+
+
+embed = Exercise(
+    "embed(ids, E)",
+    LESSON,
+    mhalib.embed,
+    cases=(
+        Case(np.array([2, 0]), np.arange(12.0).reshape(3, 4)),
+        Case(np.array([4, 1, 4]), normal(5, 2)),
+        Case(np.array([0, 6, 3, 3, 1]), normal(7, 3)),
+    ),
+    batches=(Case(np.array([[1, 2, 0], [4, 4, 3]]), normal(5, 7)),),
+    mistakes=(
+        Mistake(
+            "×√d_model forgotten",
+            "The rows of E came back as they are. The paper multiplies them by √d_model where the same table "
+            "also makes the logits; without it the positions drown the words.",
+            _scaled_lookup(0),
+        ),
+        Mistake(
+            "divided by √d_model",
+            "The rows are multiplied by √d_model, not divided.",
+            _scaled_lookup(-0.5),
+        ),
+        Mistake(
+            "multiplied by d_model",
+            "The factor is √d_model; the root is missing.",
+            _scaled_lookup(1),
+        ),
+        Mistake(
+            "√V instead of √d_model",
+            "The factor comes from the width of the vectors, the second axis of E, not from its number of rows.",
+            lambda ids, E: E[ids] * len(E) ** 0.5,
+        ),
+        Mistake(
+            "one-hot rows returned",
+            "These are one-hot rows, (n, V). Their product with E is what was asked for.",
+            lambda ids, E: np.eye(len(E))[ids],
+        ),
+    ),
+)
+
+
+def _positions(n: int, d_model: int, *, exponent: Any = None, first: int = 0, halves: bool = False,
+               swapped: bool = False, inverse: bool = True, base: float = 10000.0) -> Array:  # fmt: skip
+    column = np.arange(d_model)
+    pair = column // 2
+    power = (2 * pair if exponent is None else exponent(column)) / d_model
+    angles = np.arange(first, first + n)[:, None] * base ** (-power if inverse else power)
+    even = (column % 2 == 0) != swapped
+    P = np.where(even, np.sin(angles), np.cos(angles))
+    return np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1) if halves else P
+
+
+sinusoidal_positions = Exercise(
+    "sinusoidal_positions(n, d_model)",
+    LESSON,
+    mhalib.sinusoidal_positions,
+    cases=(
+        Case(2, 4),
+        Case(1, 2),
+        Case(3, 2),
+        Case(7, 6),
+        Case(3, 10),
+        Case(5, 5, note="an odd d_model"),
+    ),
+    mistakes=(
+        Mistake(
+            "an exponent of its own for each column",
+            "Sine and cosine of a pair must turn at the same speed: the exponent is 2⌊column/2⌋/d_model, the same "
+            "for both. Only then does P[a]·P[b] depend on the distance alone.",
+            lambda n, d: _positions(n, d, exponent=lambda column: 2 * column),
+            "P[a]·P[b] is not the same for equal distances",
+        ),
+        Mistake(
+            "exponent grows with the column",
+            "Sine and cosine of a pair must turn at the same speed; here each column has its own.",
+            lambda n, d: _positions(n, d, exponent=lambda column: column),
+            "P[a]·P[b] is not the same for equal distances",
+        ),
+        Mistake(
+            "exponent i instead of 2i",
+            "The speed of pair i is 1/10000^(2i/d_model). With i in the exponent the clocks slow down half as much.",
+            lambda n, d: _positions(n, d, exponent=lambda column: column // 2),
+        ),
+        Mistake(
+            "all sines first",
+            "Sines and cosines take turns: sine in columns 0, 2, 4, …, cosine in 1, 3, 5, …",
+            lambda n, d: _positions(n, d, halves=True),
+        ),
+        Mistake(
+            "sine and cosine exchanged",
+            "Even columns are sines: position 0 is [0, 1, 0, 1, …].",
+            lambda n, d: _positions(n, d, swapped=True),
+        ),
+        Mistake(
+            "positions counted from 1",
+            "The first token has position 0.",
+            lambda n, d: _positions(n, d, first=1),
+        ),
+        Mistake(
+            "multiplied by the power, not divided",
+            "The angle is position / 10000^(2i/d_model). Multiplied, later clocks run faster, not slower.",
+            lambda n, d: _positions(n, d, inverse=False),
+        ),
+        Mistake(
+            "base 1000 instead of 10000",
+            "The base is 10000.",
+            lambda n, d: _positions(n, d, base=1000.0),
+        ),
+        Mistake(
+            "sines only",
+            "Every second column is the cosine of the same angle.",
+            lambda n, d: np.sin(np.arange(n)[:, None] / 10000 ** (2 * (np.arange(d) // 2) / d)),
+        ),
+    ),
+)
+
+EXERCISES = (embed, sinusoidal_positions)

@@ -1,0 +1,87 @@
+"""What an exercise consists of. Each module beside this one lists those of its chapter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+Function = Callable[..., Any]
+
+
+class Misuse(Exception):
+    """The reader's function gave something that cannot be judged; the message says what."""
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A known mistake.
+
+    Parameters
+    ----------
+    name : how the mistake is called
+    why : what happens, in plain words
+    wrong : a function that makes the mistake; a reader's function that gives the same wrong
+        values has made it too
+    breaks : the property by which the mistake can be noticed
+    """
+
+    name: str
+    why: str
+    wrong: Function
+    breaks: str = "only a comparison with known values notices it"
+
+
+class Case:
+    """Arguments on which functions are compared, and what is special about them."""
+
+    def __init__(self, *args: Any, note: str = "") -> None:
+        self.args = args
+        self.note = note
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """An exercise: what is right, on which inputs it is tested, and which mistakes are known.
+
+    Parameters
+    ----------
+    signature : ``name(argument, …)``, as the lesson's stub has it
+    lesson : the notebook's name
+    reference : a right function
+    cases : inputs, the smallest first; the first can be worked out by hand
+    mistakes : known mistakes; where two give the same values, the first is named
+    batches : inputs with batch axes, tried once the cases pass
+    batch_needed : whether those belong to the task, or only earn a remark
+    returns : "array", "mask" (an array of booleans), "number", "ids" or "pairs" (lists)
+    call : how the function is used, ``call(function, *args)``; a plain call if not given
+    properties : tests of what must hold for any input: ``property(function)`` returns what is
+        wrong, or nothing
+    """
+
+    signature: str
+    lesson: str
+    reference: Function
+    cases: tuple[Case, ...]
+    mistakes: tuple[Mistake, ...]
+    batches: tuple[Case, ...] = ()
+    batch_needed: bool = False
+    returns: Literal["array", "arrays", "mask", "number", "ids", "pairs"] = "array"
+    call: Callable[..., Any] | None = None
+    properties: tuple[Callable[[Function], str], ...] = field(default=(), repr=False)
+
+    @property
+    def name(self) -> str:
+        return self.signature.partition("(")[0]
+
+    @property
+    def argument_names(self) -> list[str]:
+        inside = self.signature.partition("(")[2].rpartition(")")[0]
+        return [part.partition("=")[0].strip() for part in inside.split(",")]
+
+
+def normal(*shape: int, seed: int = 0) -> np.ndarray[Any, Any]:
+    """Return normal numbers, the same on every machine and call."""
+    return np.random.default_rng(seed).normal(size=shape)

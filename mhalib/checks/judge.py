@@ -1,0 +1,289 @@
+"""Judging a function: is it right, and if not, which mistake was made?"""
+
+from __future__ import annotations
+
+import difflib
+import dis
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse
+from mhalib.checks.result import Result, shown
+from mhalib.checks.run import Outcome, run, same, uses_torch
+
+LESSONS = {
+    "tokenizer": "01-tokenization", "embedding": "02-embedding", "attention": "03-attention",
+    "multihead": "05-multihead", "layers": "06-layers", "vocab": "07-vocab-head",
+}  # fmt: skip
+
+EXERCISES: dict[str, Exercise] = {
+    exercise.name: exercise
+    for module in LESSONS
+    for exercise in import_module(f"mhalib.checks.{module}").EXERCISES
+}
+
+
+def exercises() -> list[str]:
+    """Return the signatures of all exercises, in the order of the lessons."""
+    return [exercise.signature for exercise in EXERCISES.values()]
+
+
+def check(name: str, function: Function, seconds: float = 5.0) -> Result:
+    """Test `function` as the answer to exercise `name`.
+
+    Parameters
+    ----------
+    name : of an exercise, see `exercises`
+    function : the reader's function, in NumPy or torch
+    seconds : time limit of each call
+
+    Returns
+    -------
+    Result, which prints what was found; true if the function is right
+
+    Examples
+    --------
+    >>> check("split_heads", lambda X, h: X.reshape(h, len(X), -1)).title
+    'reshaped before transposing'
+    """
+    if name not in EXERCISES:
+        close = difflib.get_close_matches(str(name), EXERCISES, n=3, cutoff=0.5) or EXERCISES
+        raise ValueError(f"name must be an exercise, such as {', '.join(close)}; got {name!r}")
+    exercise = EXERCISES[name]
+    if function is None or function is ...:
+        return _unsolved(exercise)
+    if not callable(function):
+        return Result("type", "not a function", (
+            f"check needs the function itself, check({name!r}, {name}), without a call. "
+            f"A value of type {type(function).__name__} came.",))  # fmt: skip
+    return _Judge(exercise, function, seconds).result()
+
+
+class _Judge:
+    def __init__(self, exercise: Exercise, function: Function, seconds: float) -> None:
+        self.exercise, self.function, self.seconds = exercise, function, seconds
+        self.torch_dtype: str | None = None
+
+    def result(self) -> Result:
+        exercise = self.exercise
+        if uses_torch(self.function):
+            self.torch_dtype = "float32"
+        elif "torch" in sys.modules and self.outcome(exercise.cases[0]).error is not None:
+            self.torch_dtype = "float32"  # perhaps a method that only tensors have
+            if self.outcome(exercise.cases[0]).error is not None:
+                self.torch_dtype = None
+        plain = [case for case in exercise.cases if not case.note]
+        stages = [plain, exercise.cases, exercise.batches if exercise.batch_needed else ()]
+        for cases in stages:
+            if (answer := self.verdict(cases)) is not None:
+                return answer
+        return Result("correct", "Correct", tuple(self.remarks()))
+
+    def outcome(self, case: Case) -> Outcome:
+        return run(
+            self.function, case.args, self.exercise.returns,
+            call=self.exercise.call, torch_dtype=self.torch_dtype, seconds=self.seconds,
+        )  # fmt: skip
+
+    def verdict(self, cases: Sequence[Case]) -> Result | None:
+        """Return what is wrong on `cases`, or None."""
+        right = [expected(self.exercise, case).value for case in cases]
+        outcomes = []
+        for case in cases:
+            outcome = self.outcome(case)
+            outcomes.append(outcome)
+            if outcome.hung or outcome.changed is not None or self.is_unsolved(outcome):
+                return self.misuse(case, outcome)
+        failing = [i for i, o in enumerate(outcomes) if o.error or not same(o.value, right[i])]
+        if not failing:
+            return None
+        mistake = named_mistake(self.exercise, cases, outcomes, failing)
+        if mistake is not None:
+            i = next((i for i in failing if outcomes[i].error is None), failing[0])
+            clue = f"What gives it away: {mistake.breaks}."
+            example = self.example(cases[i], outcomes[i], right[i])
+            return Result("mistake", mistake.name, (mistake.why, clue), example, self.pointer())
+        first = failing[0]
+        if outcomes[first].error is not None:
+            return self.misuse(cases[first], outcomes[first])
+        return self.wrong(cases[first], outcomes[first], right[first])
+
+    def is_unsolved(self, outcome: Outcome) -> bool:
+        error = outcome.error
+        if isinstance(error, Misuse):
+            return "ellipsis" in str(error) or ("NoneType" in str(error) and is_stub(self.function))
+        return isinstance(error, NotImplementedError) or (
+            isinstance(error, (TypeError, AttributeError)) and "ellipsis" in str(error)
+        )
+
+    def misuse(self, case: Case, outcome: Outcome) -> Result:
+        """Answer a call that gave no value to compare."""
+        example = self.arguments(case)
+        if self.is_unsolved(outcome):
+            return _unsolved(self.exercise)
+        if outcome.hung:
+            text = f"It was stopped after {self.seconds:g} seconds on this input. Is there a loop that never ends?"
+            return Result("hang", "no answer in time", (text,), example)
+        if outcome.changed is not None:
+            name = self.exercise.argument_names[outcome.changed]
+            text = (f"After the call, {name} is not what it was: the function writes into it. "
+                    "Whoever calls it still needs the old values. Build a new array instead.")  # fmt: skip
+            return Result(
+                "changed", f"the input {name} was changed", (text,), example, self.pointer()
+            )
+        error = outcome.error
+        if isinstance(error, Misuse):
+            if "NoneType" in str(error):
+                text = (
+                    "The function computes something and gives nothing back. Is a return missing?"
+                )
+                return Result("type", "nothing was returned", (text,), example)
+            return Result("type", "a value of the wrong type", (str(error),), example)
+        where = _reader_line(error)
+        text = f"{type(error).__name__}: {error}"
+        expects = f"It is called as {self.exercise.signature}."
+        return Result(
+            "error",
+            "it stopped with an error",
+            (*([where] if where else []), text, expects),
+            example,
+        )
+
+    def wrong(self, case: Case, outcome: Outcome, right: Any) -> Result:
+        """Answer a wrong value that no known mistake explains."""
+        texts = []
+        if isinstance(right, np.ndarray) and right.shape != outcome.value.shape:
+            title = "a wrong shape"
+            texts.append(f"Shape {outcome.value.shape} came, {right.shape} was expected.")
+        elif isinstance(right, np.ndarray) and right.dtype == bool:
+            title = (
+                "not the right mask" if outcome.value.dtype == bool else "not a mask of booleans"
+            )
+        else:
+            title = "not the right values"
+        if self.torch_dtype is None:
+            texts += [text for test in self.exercise.properties if (text := test(self.function))]
+        if not texts:
+            texts.append(
+                "It is none of the mistakes this grader knows. Work out the small input by hand."
+            )
+        return Result(
+            "wrong", title, tuple(texts), self.example(case, outcome, right), self.pointer()
+        )
+
+    def remarks(self) -> list[str]:
+        """Say what a right function could still do better."""
+        exercise, texts = self.exercise, []
+        if (
+            exercise.batches
+            and not exercise.batch_needed
+            and self.verdict(exercise.batches) is not None
+        ):
+            texts.append(
+                "It works for one sequence. With a batch axis in front it does not (yet); the library's does."
+            )
+        if self.torch_dtype is None and exercise.returns == "array":
+            case = exercise.cases[-1]
+            narrow = Case(*(a.astype(np.float32) if _is_float(a) else a for a in case.args))
+            outcome, given = self.outcome(narrow), any(map(_is_float, case.args))
+            if given and outcome.error is None and outcome.dtype != np.float32:
+                texts.append(
+                    f"From float32 inputs it makes {outcome.dtype}; the library keeps the dtype."
+                )
+        return texts
+
+    def arguments(self, case: Case) -> tuple[tuple[str, str], ...]:
+        names = zip(self.exercise.argument_names, case.args, strict=False)
+        return tuple((name, shown(value)) for name, value in names)
+
+    def example(self, case: Case, outcome: Outcome, right: Any) -> tuple[tuple[str, str], ...]:
+        error = outcome.error
+        yours = f"{type(error).__name__}: {error}" if error else shown(outcome.value)
+        return (*self.arguments(case), ("yours", yours), ("right", shown(right)))
+
+    def pointer(self) -> str:
+        return f"See {self.exercise.lesson}."
+
+
+def expected(exercise: Exercise, case: Case) -> Outcome:
+    """Return what a right function gives."""
+    return run(exercise.reference, case.args, exercise.returns, call=exercise.call, seconds=60)
+
+
+def named_mistake(
+    exercise: Exercise, cases: Sequence[Case], outcomes: Sequence[Outcome], failing: Sequence[int]
+) -> Mistake | None:
+    """Return the known mistake that gives the same values: on all inputs, else where it is wrong."""
+    partly = None
+    only_errors = all(outcomes[i].error for i in failing)
+    for mistake in exercise.mistakes:
+        agrees = [
+            _alike(
+                outcome,
+                run(mistake.wrong, case.args, exercise.returns, call=exercise.call),
+                only_errors,
+            )
+            for case, outcome in zip(cases, outcomes, strict=True)
+        ]
+        if all(agrees):
+            return mistake
+        if partly is None and all(agrees[i] for i in failing):
+            partly = mistake
+    return partly
+
+
+def _alike(a: Outcome, b: Outcome, exactly: bool) -> bool:
+    """Return whether two calls gave the same value, or failed alike.
+
+    Shapes that do not fit raise errors. Where there are values too, any such error will do;
+    where there is nothing else to go by, `exactly` the same message must have come.
+    """
+    if a.error or b.error:
+        errors = (ValueError, RuntimeError, IndexError)
+        fits = isinstance(a.error, errors) and isinstance(b.error, errors)
+        return fits and (str(a.error) == str(b.error) or not exactly)
+    return a.changed == b.changed and same(a.value, b.value)
+
+
+def _unsolved(exercise: Exercise) -> Result:
+    return Result(
+        "unsolved",
+        "Not solved yet",
+        (f"Write {exercise.signature} above, then run this cell again.",),
+    )
+
+
+def is_stub(function: Function) -> bool:
+    """Return whether the body is empty: nothing but `...`, `pass` or a docstring."""
+    code = getattr(function, "__code__", None)
+    idle = {
+        "RESUME",
+        "NOP",
+        "LOAD_CONST",
+        "RETURN_VALUE",
+        "RETURN_CONST",
+        "POP_TOP",
+        "COPY_FREE_VARS",
+    }
+    return code is not None and {i.opname for i in dis.get_instructions(code)} <= idle
+
+
+def _is_float(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+
+
+def _reader_line(error: BaseException | None) -> str:
+    """Return the last line outside this package and NumPy where `error` came from."""
+    frames = traceback.extract_tb(error.__traceback__) if error else []
+    for frame in reversed(frames):
+        if (
+            not any(part in frame.filename for part in ("checks", "site-packages", "numpy"))
+            and frame.line
+        ):
+            return f"In {frame.name}, at: {frame.line}"
+    return ""

@@ -1,0 +1,92 @@
+"""The answer to a reader: plain words in a terminal, a box in a notebook and on the site."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Kind = Literal["correct", "unsolved", "mistake", "wrong", "error", "hang", "type", "changed"]
+
+# admonition class and colour of its edge; the tint behind is a tenth of it, so that both a light
+# and a dark page show through
+_STYLE = {"correct": ("tip", "#2e9e5b"), "unsolved": ("note", "#4a86d8")}
+_OTHER = ("warning", "#d9822b")
+
+
+@dataclass(frozen=True, repr=False)
+class Result:
+    """The answer of `check`. It is true if the function is right.
+
+    Parameters
+    ----------
+    kind : what sort of answer it is
+    title : the answer in a few words; for a known mistake, its name
+    paragraphs : what it means
+    example : rows (label, value), the smallest input that shows it, the reader's value and the
+        right one
+    pointer : where the lesson explains it
+    """
+
+    kind: Kind
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    example: tuple[tuple[str, str], ...] = ()
+    pointer: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return self.kind == "correct"
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def heading(self) -> str:
+        mark = {"correct": "✓", "unsolved": "…"}.get(self.kind, "✗")
+        return f"{mark} {self.title}"
+
+    def __repr__(self) -> str:
+        lines = [self.heading, *self.paragraphs]
+        width = max((len(label) for label, _ in self.example), default=0)
+        for label, value in self.example:
+            lines.append(f"  {label:<{width}}  " + value.replace("\n", "\n" + " " * (width + 4)))
+        return "\n".join(lines + [self.pointer] * bool(self.pointer))
+
+    def _repr_html_(self) -> str:
+        css, colour = _STYLE.get(self.kind, _OTHER)
+        parts = [f"<p>{html.escape(text)}</p>" for text in self.paragraphs]
+        if self.example:
+            rows = "".join(
+                f'<tr><th scope="row" style="text-align:left;vertical-align:top;padding:.15em .8em .15em 0">'
+                f"{html.escape(label)}</th>"
+                f'<td style="text-align:left"><pre style="margin:0;padding:0;background:none;border:0;'
+                f'color:inherit;white-space:pre-wrap">{html.escape(value)}</pre></td></tr>'
+                for label, value in self.example
+            )
+            parts.append(f'<table style="border:0;margin:.4em 0;max-width:100%">{rows}</table>')
+        if self.pointer:
+            parts.append(f"<p>{html.escape(self.pointer)}</p>")
+        return (
+            f'<div class="admonition {css} mhalib-check" style="border-left:.25rem solid {colour};'
+            f"background:color-mix(in srgb, {colour} 10%, transparent);padding:.6em .9em;margin:.8em 0;"
+            f'overflow-x:auto">'
+            f'<p class="admonition-title" style="font-weight:600;margin:0 0 .3em">'
+            f"{html.escape(self.heading)}</p>{''.join(parts)}</div>"
+        )
+
+
+def shown(value: Any) -> str:
+    """Write a value the way a reader would type it, long arrays shortened."""
+    if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
+        return "\n".join(shown(part) for part in value)
+    if isinstance(value, (np.ndarray, np.generic)):
+        if np.ndim(value) == 0:
+            return f"{float(value):.6g}" if np.asarray(value).dtype.kind == "f" else str(value)
+        with np.printoptions(precision=4, suppress=True, threshold=60, edgeitems=2, linewidth=72):
+            array = value + 0.0 if value.dtype.kind == "f" else value  # + 0 turns −0 into 0
+            text = np.array2string(np.asarray(array), separator=", ").replace("\n\n", "\n")
+        return text if np.size(value) <= 60 else f"{text}  shape {np.shape(value)}"
+    return str(value)
