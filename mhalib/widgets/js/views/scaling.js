@@ -98,7 +98,7 @@ function cached(f) {
 }
 
 function figure(title, picture, ...rest) {
-  return h("div", { class: "mh-panel" }, h("h4", { class: "mh-title" }, rich(title)), picture, ...rest);
+  return h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, rich(title)), picture, ...rest);
 }
 
 function histogramChart() {
@@ -211,7 +211,7 @@ function tile(title, key, note, logarithmic = false) {
   let drawn;
   let y;
   return {
-    element: h("div", { class: "mh-panel mh-tile" }, h("h4", { class: "mh-title" }, title), value, small, plot.element),
+    element: h("div", { class: "mh-panel mh-tile" }, h("p", { class: "mh-title" }, title), value, small, plot.element),
     update({ dK, nKeys, scale, result }, lines) {
       if (drawn !== lines) {
         drawn = lines;

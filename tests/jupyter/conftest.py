@@ -1,0 +1,111 @@
+"""A real JupyterLab with Chromium in front of it."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+import nbformat
+import pytest
+from playwright.sync_api import expect
+
+TOKEN = "course"
+
+
+def free_port():
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return listening.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """The address of a running server, and the folder it shows."""
+    home = tmp_path_factory.mktemp("lab")
+    folder = home / "notebooks"
+    folder.mkdir()
+    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text(json.dumps({"fetchNews": "false"}))
+    port = free_port()
+    server = subprocess.Popen(
+        [
+            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root",
+            f"--ServerApp.port={port}", "--ServerApp.port_retries=0",
+            f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}",
+            f"--LabApp.user_settings_dir={home / 'settings'}",
+            f"--LabApp.workspaces_dir={home / 'workspaces'}",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            "--LabApp.extension_manager=readonly",
+        ],
+        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(home / "runtime")},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    address = f"http://127.0.0.1:{port}"
+    try:
+        for _ in range(300):
+            try:
+                with urllib.request.urlopen(f"{address}/api?token={TOKEN}", timeout=2):
+                    break
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                assert server.poll() is None, "the server ended"
+                time.sleep(0.2)
+        yield address, folder
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+class Notebook:
+    """An open notebook: its page, and its cells by number."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def cell(self, number):
+        return self.page.locator(f'.jp-Notebook .jp-Cell[data-windowed-list-index="{number}"]')
+
+    def run(self, number):
+        """Run one cell and wait until it has its number."""
+        prompt = self.cell(number).locator(".jp-InputPrompt").first
+        before = prompt.inner_text()
+        self.cell(number).locator(".cm-content").click()
+        self.page.keyboard.press("Control+Enter")
+        expect(prompt).not_to_have_text(before)
+        expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=60_000)
+
+    def output(self, number):
+        return self.cell(number).locator(".jp-OutputArea-output")
+
+
+@pytest.fixture
+def open_notebook(lab, chromium):
+    """Return a function that opens a new notebook of the given cells."""
+    address, folder = lab
+    pages = []
+
+    def open_cells(*cells):
+        name = f"widgets-{len(list(folder.iterdir()))}.ipynb"
+        book = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
+        nbformat.write(book, folder / name)
+        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
+        pages.append(page)
+        page.goto(f"{address}/lab/tree/{name}?token={TOKEN}&reset")
+        page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
+        page.locator(".jp-mod-status-bar, #jp-bottom-panel").get_by_text("| Idle").wait_for(
+            timeout=60_000
+        )
+        return Notebook(page)
+
+    yield open_cells
+    for page in pages:
+        page.close()
