@@ -292,6 +292,7 @@ def scatter_words(
     groups: Sequence[str] | None = None,
     strong: Collection[str] = (),
     paths: Mapping[str, ArrayLike] | None = None,
+    regions: Mapping[str, ArrayLike] | None = None,
     title: str = "",
     xlabel: str = "",
     ylabel: str = "",
@@ -306,12 +307,18 @@ def scatter_words(
     groups : (m,) name of each word's group, for marker, colour and legend
     strong : words to set in bold
     paths : (steps, 2) by name, drawn as a line with an arrow at each step
+    regions : (corners, 2) by name, a filled area
     """
     points = validate.float_array("points", points, ndim=2)
     if points.shape != (len(words), 2):
         raise ValueError(f"points must have shape ({len(words)}, 2), got {points.shape}")
     ax = _axes(ax, (6.0, 5.0))
     names = list(groups) if groups is not None else [""] * len(words)
+    for name, corners in (regions or {}).items():
+        ax.fill(
+            *validate.float_array(name, corners, ndim=2).T,
+            label=name, facecolor=GRID, edgecolor=QUIET, hatch="..", lw=1, zorder=1,
+        )  # fmt: skip
     for i, group in enumerate(dict.fromkeys(names)):
         chosen = [j for j, name in enumerate(names) if name == group]
         ax.scatter(
