@@ -31,8 +31,8 @@ embed = Exercise(
     mistakes=(
         Mistake(
             "×√d_model forgotten",
-            "The rows of E came back as they are. The paper multiplies them by √d_model where the same table "
-            "also makes the logits; without it the positions drown the words.",
+            "The rows of E came back as they are. The paper multiplies them by √d_model where "
+            "the same table also makes the logits; without it the positions drown the words.",
             _scaled_lookup(0),
         ),
         Mistake(
@@ -47,7 +47,8 @@ embed = Exercise(
         ),
         Mistake(
             "√V instead of √d_model",
-            "The factor comes from the width of the vectors, the second axis of E, not from its number of rows.",
+            "The factor comes from the width of the vectors, the second axis of E, not from its"
+            " number of rows.",
             lambda ids, E: E[ids] * len(E) ** 0.5,
         ),
         Mistake(
@@ -59,8 +60,17 @@ embed = Exercise(
 )
 
 
-def _positions(n: int, d_model: int, *, exponent: Any = None, first: int = 0, halves: bool = False,
-               swapped: bool = False, inverse: bool = True, base: float = 10000.0) -> Array:  # fmt: skip
+def _positions(
+    n: int,
+    d_model: int,
+    *,
+    exponent: Any = None,
+    first: int = 0,
+    halves: bool = False,
+    swapped: bool = False,
+    inverse: bool = True,
+    base: float = 10000.0,
+) -> Array:
     column = np.arange(d_model)
     pair = column // 2
     power = (2 * pair if exponent is None else exponent(column)) / d_model
@@ -85,8 +95,9 @@ sinusoidal_positions = Exercise(
     mistakes=(
         Mistake(
             "an exponent of its own for each column",
-            "Sine and cosine of a pair must turn at the same speed: the exponent is 2⌊column/2⌋/d_model, the same "
-            "for both. Only then does P[a]·P[b] depend on the distance alone.",
+            "Sine and cosine of a pair must turn at the same speed: the exponent is "
+            "2⌊column/2⌋/d_model, the same for both. Only then does P[a]·P[b] depend on the "
+            "distance alone.",
             lambda n, d: _positions(n, d, exponent=lambda column: 2 * column),
             "P[a]·P[b] is not the same for equal distances",
         ),
@@ -98,7 +109,8 @@ sinusoidal_positions = Exercise(
         ),
         Mistake(
             "exponent i instead of 2i",
-            "The speed of pair i is 1/10000^(2i/d_model). With i in the exponent the clocks slow down half as much.",
+            "The speed of pair i is 1/10000^(2i/d_model). With i in the exponent the clocks "
+            "slow down half as much.",
             lambda n, d: _positions(n, d, exponent=lambda column: column // 2),
         ),
         Mistake(
@@ -118,7 +130,8 @@ sinusoidal_positions = Exercise(
         ),
         Mistake(
             "multiplied by the power, not divided",
-            "The angle is position / 10000^(2i/d_model). Multiplied, later clocks run faster, not slower.",
+            "The angle is position / 10000^(2i/d_model). Multiplied, later clocks run faster, "
+            "not slower.",
             lambda n, d: _positions(n, d, inverse=False),
         ),
         Mistake(

@@ -16,14 +16,14 @@ from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse
 from mhalib.checks.result import Result, shown
 from mhalib.checks.run import Outcome, run, same, uses_torch
 
-LESSONS = {
-    "tokenizer": "01-tokenization", "embedding": "02-embedding", "attention": "03-attention",
-    "multihead": "05-multihead", "layers": "06-layers", "vocab": "07-vocab-head",
-}  # fmt: skip
+MODULES = (  # in the order of the lessons
+    "tokenizer", "embedding", "scores", "masks", "attention",
+    "multihead", "layers", "blocks", "vocab", "decoding",
+)  # fmt: skip
 
 EXERCISES: dict[str, Exercise] = {
     exercise.name: exercise
-    for module in LESSONS
+    for module in MODULES
     for exercise in import_module(f"mhalib.checks.{module}").EXERCISES
 }
 
@@ -127,12 +127,15 @@ class _Judge:
         if self.is_unsolved(outcome):
             return _unsolved(self.exercise)
         if outcome.hung:
-            text = f"It was stopped after {self.seconds:g} seconds on this input. Is there a loop that never ends?"
+            text = (f"It was stopped after {self.seconds:g} seconds on this input. "
+                    "Is there a loop that never ends?")  # fmt: skip
             return Result("hang", "no answer in time", (text,), example)
         if outcome.changed is not None:
             name = self.exercise.argument_names[outcome.changed]
-            text = (f"After the call, {name} is not what it was: the function writes into it. "
-                    "Whoever calls it still needs the old values. Build a new array instead.")  # fmt: skip
+            text = (
+                f"After the call, {name} is not what it was: the function writes into it. "
+                "Whoever calls it still needs the old values. Build a new array instead."
+            )
             return Result(
                 "changed", f"the input {name} was changed", (text,), example, self.pointer()
             )
@@ -185,7 +188,8 @@ class _Judge:
             and self.verdict(exercise.batches) is not None
         ):
             texts.append(
-                "It works for one sequence. With a batch axis in front it does not (yet); the library's does."
+                "It works for one sequence. With a batch axis in front it does not (yet); "
+                "the library's does."
             )
         if self.torch_dtype is None and exercise.returns == "array":
             case = exercise.cases[-1]
@@ -218,7 +222,7 @@ def expected(exercise: Exercise, case: Case) -> Outcome:
 def named_mistake(
     exercise: Exercise, cases: Sequence[Case], outcomes: Sequence[Outcome], failing: Sequence[int]
 ) -> Mistake | None:
-    """Return the known mistake that gives the same values: on all inputs, else where it is wrong."""
+    """Return the known mistake that gives the same values: everywhere, else where it is wrong."""
     partly = None
     only_errors = all(outcomes[i].error for i in failing)
     for mistake in exercise.mistakes:

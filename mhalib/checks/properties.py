@@ -28,8 +28,10 @@ class Trial:
         O = self.run(X)
         if np.allclose(O, O[-1], atol=1e-6):
             return ""
-        return ("All tokens were equal, and still the outputs differ: the rows of weights do not all sum to 1, "
-                "or rows of different things are mixed.")  # fmt: skip
+        return (
+            "All tokens were equal, and still the outputs differ: the rows of weights do not all "
+            "sum to 1, or different features are mixed."
+        )
 
     def leak(self) -> str:
         X = normal(N, D)
@@ -37,7 +39,10 @@ class Trial:
         changed[-1] += 1
         if np.array_equal(self.run(X)[:-1], self.run(changed)[:-1], equal_nan=True):
             return ""
-        return "A change of the last token moved earlier outputs. With a causal mask no token may see a later one."
+        return (
+            "A change of the last token moved earlier outputs. With a causal mask no token may see "
+            "a later one."
+        )
 
     def reach(self) -> str:
         X = normal(N, D)
@@ -45,7 +50,10 @@ class Trial:
         changed[0] += 1
         if (self.run(X)[-1] != self.run(changed)[-1]).any():
             return ""
-        return "A change of the first token left the last output as it was. The last token must see all of them."
+        return (
+            "A change of the first token left the last output as it was. The last token must see "
+            "all of them."
+        )
 
 
 CAUSAL = np.tri(N, dtype=bool)

@@ -14,6 +14,9 @@ Kind = Literal["correct", "unsolved", "mistake", "wrong", "error", "hang", "type
 # and a dark page show through
 _STYLE = {"correct": ("tip", "#2e9e5b"), "unsolved": ("note", "#4a86d8")}
 _OTHER = ("warning", "#d9822b")
+_BOX = "padding:.6em .9em;margin:.8em 0;overflow-x:auto"
+_LABEL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0"
+_VALUE = "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre-wrap"
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,19 +63,18 @@ class Result:
         parts = [f"<p>{html.escape(text)}</p>" for text in self.paragraphs]
         if self.example:
             rows = "".join(
-                f'<tr><th scope="row" style="text-align:left;vertical-align:top;padding:.15em .8em .15em 0">'
-                f"{html.escape(label)}</th>"
-                f'<td style="text-align:left"><pre style="margin:0;padding:0;background:none;border:0;'
-                f'color:inherit;white-space:pre-wrap">{html.escape(value)}</pre></td></tr>'
+                f'<tr><th scope="row" style="{_LABEL}">{html.escape(label)}</th>'
+                f'<td style="text-align:left"><pre style="{_VALUE}">{html.escape(value)}</pre></td>'
+                "</tr>"
                 for label, value in self.example
             )
             parts.append(f'<table style="border:0;margin:.4em 0;max-width:100%">{rows}</table>')
         if self.pointer:
             parts.append(f"<p>{html.escape(self.pointer)}</p>")
+        tint = f"color-mix(in srgb, {colour} 10%, transparent)"
+        box = f"border-left:.25rem solid {colour};background:{tint}"
         return (
-            f'<div class="admonition {css} mhalib-check" style="border-left:.25rem solid {colour};'
-            f"background:color-mix(in srgb, {colour} 10%, transparent);padding:.6em .9em;margin:.8em 0;"
-            f'overflow-x:auto">'
+            f'<div class="admonition {css} mhalib-check" style="{box};{_BOX}">'
             f'<p class="admonition-title" style="font-weight:600;margin:0 0 .3em">'
             f"{html.escape(self.heading)}</p>{''.join(parts)}</div>"
         )
@@ -83,10 +85,11 @@ def shown(value: Any) -> str:
     if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
         return "\n".join(shown(part) for part in value)
     if isinstance(value, (np.ndarray, np.generic)):
-        if np.ndim(value) == 0:
-            return f"{float(value):.6g}" if np.asarray(value).dtype.kind == "f" else str(value)
+        value = np.asarray(value)
+        if value.ndim == 0:
+            return f"{float(value):.6g}" if value.dtype.kind == "f" else str(value)
         with np.printoptions(precision=4, suppress=True, threshold=60, edgeitems=2, linewidth=72):
             array = value + 0.0 if value.dtype.kind == "f" else value  # + 0 turns −0 into 0
-            text = np.array2string(np.asarray(array), separator=", ").replace("\n\n", "\n")
-        return text if np.size(value) <= 60 else f"{text}  shape {np.shape(value)}"
+            text = np.array2string(array, separator=", ").replace("\n\n", "\n")
+        return text if value.size <= 60 else f"{text}  shape {value.shape}"
     return str(value)

@@ -187,10 +187,9 @@ def uses_torch(function: Any) -> bool:
 
 def _filled(cell: Any) -> bool:
     try:
-        cell.cell_contents
+        return cell.cell_contents is not None
     except ValueError:
         return False
-    return True
 
 
 def _names(code: CodeType) -> set[str]:

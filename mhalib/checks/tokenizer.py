@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import Any
 
 from mhalib import tokenizer
 from mhalib.checks.exercise import Case, Exercise, Mistake
@@ -51,14 +52,14 @@ merge_pair = Exercise(
         ),
         Mistake(
             "overlapping pairs",
-            "After a merge the second id of the pair is used up. It may not take part in the next one, "
-            "or be written again.",
+            "After a merge the second id of the pair is used up. It may not take part in the "
+            "next one, or be written again.",
             lambda ids, pair, new_id: _merge(ids, pair, new_id, step=1),
         ),
         Mistake(
             "replaced from the right",
-            "Three equal ids hold the pair twice, overlapping. Read from the left, as everybody does: the "
-            "first two become one.",
+            "Three equal ids hold the pair twice, overlapping. Read from the left, as everybody"
+            " does: the first two become one.",
             _merge_from_the_right,
         ),
         Mistake(
@@ -88,7 +89,7 @@ def _train(
     words: Sequence[str],
     n_merges: int,
     *,
-    order: Callable[[Counter[Pair], Pair], object] = lambda counts, pair: (-counts[pair], pair),
+    order: Callable[[Counter[Pair], Pair], Any] = lambda counts, pair: (-counts[pair], pair),
     repeats: bool = True,
     recount: bool = True,
     joined: bool = False,
@@ -127,8 +128,8 @@ train_bpe = Exercise(
     mistakes=(
         Mistake(
             "pairs counted once",
-            "All pairs were counted at the start and never again. After each merge there are new pairs, with the "
-            "new id in them, and old ones that are gone.",
+            "All pairs were counted at the start and never again. After each merge there are "
+            "new pairs, with the new id in them, and old ones that are gone.",
             lambda words, n: _train(words, n, recount=False),
         ),
         Mistake(
@@ -138,25 +139,28 @@ train_bpe = Exercise(
         ),
         Mistake(
             "pairs across words",
-            "The words were glued together, so the last letter of one forms a pair with the first of the next.",
+            "The words were glued together, so the last letter of one forms a pair with the "
+            "first of the next.",
             lambda words, n: _train(words, n, joined=True),
         ),
         Mistake(
             "ties by first seen",
-            "Among pairs with the same count the smallest pair of ids comes first. Otherwise the merges depend on "
-            "the order of the corpus.",
+            "Among pairs with the same count the smallest pair of ids comes first. Otherwise "
+            "the merges depend on the order of the corpus.",
             lambda words, n: _train(words, n, order=lambda counts, pair: -counts[pair]),
         ),
         Mistake(
             "ties by largest pair",
-            "Among pairs with the same count the smallest pair of ids comes first; this takes the largest.",
+            "Among pairs with the same count the smallest pair of ids comes first; this takes "
+            "the largest.",
             lambda words, n: _train(
                 words, n, order=lambda counts, pair: (-counts[pair], -pair[0], -pair[1])
             ),
         ),
         Mistake(
             "rarest pair first",
-            "The pair with the smallest count was merged. The most frequent one saves the most tokens.",
+            "The pair with the smallest count was merged. The most frequent one saves the most "
+            "tokens.",
             lambda words, n: _train(words, n, order=lambda counts, pair: (counts[pair], pair)),
         ),
     ),
@@ -215,19 +219,21 @@ bpe_encode = Exercise(
     mistakes=(
         Mistake(
             "merged greedily from the left",
-            "The first pair from the left that has a merge was joined. The merge that was learned first (lowest "
-            'rank) goes first, wherever it stands: in "abc" that is (b, c).',
+            "The first pair from the left that has a merge was joined. The merge that was "
+            'learned first (lowest rank) goes first, wherever it stands: in "abc" that is (b, '
+            "c).",
             lambda word, merges: _encode(word, merges, lambda known: known[0], most=1),
         ),
         Mistake(
             "longest token first",
-            "The longest token that fits was cut off from the left. Byte-pair encoding replays the merges in the "
-            "order in which they were learned, which can end elsewhere.",
+            "The longest token that fits was cut off from the left. Byte-pair encoding replays "
+            "the merges in the order in which they were learned, which can end elsewhere.",
             _greedy,
         ),
         Mistake(
             "highest rank first",
-            "The merge that was learned last went first. Ranks count from 0: the lowest was learned first.",
+            "The merge that was learned last went first. Ranks count from 0: the lowest was "
+            "learned first.",
             lambda word, merges: _encode(word, merges, max),
         ),
         Mistake(
@@ -237,7 +243,8 @@ bpe_encode = Exercise(
         ),
         Mistake(
             "characters instead of bytes",
-            "The ids start from the bytes of the word in UTF-8. Outside ASCII a character has several.",
+            "The ids start from the bytes of the word in UTF-8. Outside ASCII a character has "
+            "several.",
             lambda word, merges: _encode_points(word, merges),
         ),
     ),

@@ -1,0 +1,226 @@
+"""Exercises of lesson 6: the two kinds of block."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import mhalib
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
+from mhalib.checks.layers import LESSON
+
+Array = NDArray[Any]
+
+
+class Part:
+    """A function X → X that a block is given, with words to show it by."""
+
+    def __init__(self, words: str, function: Function) -> None:
+        self.words, self.function = words, function
+
+    def __call__(self, X: Array) -> Array:
+        result: Array = self.function(X)
+        return result
+
+    def __repr__(self) -> str:
+        return self.words
+
+
+def _mix(X: Array) -> Array:
+    """Each token becomes the mean of itself and the earlier ones: a kind of attention."""
+    n = X.shape[-2]
+    return np.tri(n) / np.arange(1, n + 1)[:, None] @ X
+
+
+_IDENTITY = Part("X ↦ X", lambda X: X * 1)
+_ZERO = Part("X ↦ 0", lambda X: X * 0)
+_NORM = Part("layer norm, eps = 0", lambda X: mhalib.layer_norm(X, eps=0.0))
+_ATTEND = Part("X ↦ running mean of the tokens", _mix)
+_SQUARES = Part("X ↦ X²", lambda X: X**2)
+_NORM_1 = Part("X ↦ X / (1 + |X|)", lambda X: X / (1 + np.abs(X)))
+_NORM_2 = Part("X ↦ tanh X + 3", lambda X: np.tanh(X) + 3)
+
+_BLOCK_CASES = (
+    Case(np.array([[1.0, 3.0]]), _IDENTITY, _ZERO, _NORM, _NORM),
+    Case(np.array([[1.0, 3.0]]), _ZERO, _IDENTITY, _NORM, _NORM),
+    Case(np.array([[1.0, 2.0], [4.0, 0.0]]), _ATTEND, _SQUARES, _NORM_1, _NORM_2),
+    Case(normal(3, 5), _ATTEND, _SQUARES, _NORM_1, _NORM_2),
+)
+_BLOCK_BATCHES = (Case(normal(2, 3, 5), _ATTEND, _SQUARES, _NORM_1, _NORM_2),)
+
+
+def _post(
+    X: Array, attend: Function, feed_forward: Function, norm_1: Function, norm_2: Function
+) -> Array:
+    X = norm_1(X + attend(X))
+    result: Array = norm_2(X + feed_forward(X))
+    return result
+
+
+def _pre(
+    X: Array, attend: Function, feed_forward: Function, norm_1: Function, norm_2: Function
+) -> Array:
+    X = X + attend(norm_1(X))
+    result: Array = X + feed_forward(norm_2(X))
+    return result
+
+
+def _pre_normed_residual(X: Array, a: Function, f: Function, n1: Function, n2: Function) -> Array:
+    X = n1(X) + a(n1(X))
+    result: Array = n2(X) + f(n2(X))
+    return result
+
+
+NO_RESIDUAL = (
+    "A sublayer's output is a correction to the stream: it is added to what came in, and does not "
+    "replace it."
+)
+
+post_norm_block = Exercise(
+    "post_norm_block(X, attend, feed_forward, norm_1, norm_2)",
+    LESSON,
+    _post,
+    cases=_BLOCK_CASES,
+    batches=_BLOCK_BATCHES,
+    mistakes=(
+        Mistake(
+            "pre-norm",
+            "This is the pre-norm block: it normalises what goes into each sublayer. Post-norm "
+            "normalises each sum.",
+            _pre,
+        ),
+        Mistake("no residual", NO_RESIDUAL, lambda X, a, f, n1, n2: n2(f(n1(a(X))))),
+        Mistake(
+            "no residual around the feed-forward",
+            NO_RESIDUAL,
+            lambda X, a, f, n1, n2: n2(f(n1(X + a(X)))),
+        ),
+        Mistake(
+            "no residual around the attention",
+            NO_RESIDUAL,
+            lambda X, a, f, n1, n2: _post(X, lambda X: a(X) - X, f, n1, n2),
+        ),
+        Mistake(
+            "second residual from the block's input",
+            "The second sum starts from the stream as it is after the first norm, not from the "
+            "block's input.",
+            lambda X, a, f, n1, n2: n2(X + f(n1(X + a(X)))),
+        ),
+        Mistake(
+            "normalised before the sum",
+            "The norm was taken of the sublayer's output alone: X + norm(f(X)). Post-norm takes"
+            " it of the sum.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + n2(f(Y)))(X + n1(a(X))),
+        ),
+        Mistake(
+            "second norm missing",
+            "Both sums are normalised.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(Y))(n1(X + a(X))),
+        ),
+        Mistake(
+            "first norm missing",
+            "Both sums are normalised.",
+            lambda X, a, f, n1, n2: (lambda Y: n2(Y + f(Y)))(X + a(X)),
+        ),
+        Mistake(
+            "no norm",
+            "Both sums are normalised.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(Y))(X + a(X)),
+        ),
+        Mistake(
+            "norms exchanged",
+            "norm_1 follows the attention, norm_2 the feed-forward.",
+            lambda X, a, f, n1, n2: _post(X, a, f, n2, n1),
+        ),
+        Mistake(
+            "the same norm twice",
+            "norm_1 follows the attention, norm_2 the feed-forward: each has its own parameters.",
+            lambda X, a, f, n1, n2: _post(X, a, f, n1, n1),
+        ),
+        Mistake(
+            "feed-forward before the attention",
+            "The attention comes first.",
+            lambda X, a, f, n1, n2: _post(X, f, a, n1, n2),
+        ),
+        Mistake(
+            "attention and feed-forward side by side",
+            "The feed-forward reads what the attention has written.",
+            lambda X, a, f, n1, n2: n2(n1(X + a(X)) + f(X)),
+        ),
+    ),
+)
+
+pre_norm_block = Exercise(
+    "pre_norm_block(X, attend, feed_forward, norm_1, norm_2)",
+    LESSON,
+    _pre,
+    cases=_BLOCK_CASES,
+    batches=_BLOCK_BATCHES,
+    mistakes=(
+        Mistake(
+            "residual from the normed input",
+            "The stream was replaced by its norm before the correction was added. Only the "
+            "sublayer sees the norm; the sum starts from the stream itself.",
+            _pre_normed_residual,
+            "x = [1, 3] with a sublayer that returns its input gives [−2, 2], not [0, 4]",
+        ),
+        Mistake(
+            "post-norm",
+            "This is the post-norm block: it normalises each sum. Pre-norm normalises what goes"
+            " into each sublayer.",
+            _post,
+        ),
+        Mistake("no residual", NO_RESIDUAL, lambda X, a, f, n1, n2: f(n2(a(n1(X))))),
+        Mistake(
+            "no residual around the feed-forward",
+            NO_RESIDUAL,
+            lambda X, a, f, n1, n2: f(n2(X + a(n1(X)))),
+        ),
+        Mistake(
+            "no residual around the attention",
+            NO_RESIDUAL,
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(n2(Y)))(a(n1(X))),
+        ),
+        Mistake(
+            "second residual from the block's input",
+            "The second sum starts from the stream after the attention.",
+            lambda X, a, f, n1, n2: X + f(n2(X + a(n1(X)))),
+        ),
+        Mistake(
+            "normalised after the sublayer",
+            "The norm was taken of the sublayer's output. Pre-norm takes it of the sublayer's "
+            "input.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + n2(f(Y)))(X + n1(a(X))),
+        ),
+        Mistake(
+            "second norm missing",
+            "Both sublayers get a normalised input.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(Y))(X + a(n1(X))),
+        ),
+        Mistake(
+            "first norm missing",
+            "Both sublayers get a normalised input.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(n2(Y)))(X + a(X)),
+        ),
+        Mistake(
+            "norms exchanged",
+            "norm_1 precedes the attention, norm_2 the feed-forward.",
+            lambda X, a, f, n1, n2: _pre(X, a, f, n2, n1),
+        ),
+        Mistake(
+            "the same norm twice",
+            "norm_1 precedes the attention, norm_2 the feed-forward: each has its own parameters.",
+            lambda X, a, f, n1, n2: _pre(X, a, f, n1, n1),
+        ),
+        Mistake(
+            "attention and feed-forward side by side",
+            "The feed-forward reads what the attention has written.",
+            lambda X, a, f, n1, n2: X + a(n1(X)) + f(n2(X)),
+        ),
+    ),
+)
+
+
+EXERCISES = (post_norm_block, pre_norm_block)
