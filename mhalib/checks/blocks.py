@@ -31,7 +31,7 @@ class Part:
 def _mix(X: Array) -> Array:
     """Each token becomes the mean of itself and the earlier ones: a kind of attention."""
     n = X.shape[-2]
-    return np.tri(n) / np.arange(1, n + 1)[:, None] @ X
+    return np.tri(n, dtype=X.dtype) / np.arange(1, n + 1, dtype=X.dtype)[:, None] @ X
 
 
 _IDENTITY = Part("X ↦ X", lambda X: X * 1)

@@ -14,7 +14,7 @@ import numpy as np
 
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse
 from mhalib.checks.result import Result, shown
-from mhalib.checks.run import Outcome, run, same, uses_torch
+from mhalib.checks.run import Outcome, in_numpy, run, same, uses_torch
 
 MODULES = (  # in the order of the lessons
     "tokenizer", "embedding", "scores", "masks", "attention",
@@ -71,18 +71,25 @@ class _Judge:
 
     def result(self) -> Result:
         exercise = self.exercise
-        if uses_torch(self.function):
-            self.torch_dtype = "float32"
-        elif "torch" in sys.modules and self.outcome(exercise.cases[0]).error is not None:
-            self.torch_dtype = "float32"  # perhaps a method that only tensors have
-            if self.outcome(exercise.cases[0]).error is not None:
-                self.torch_dtype = None
+        self.torch_dtype = self.kind_of_arrays()
         plain = [case for case in exercise.cases if not case.note]
         stages = [plain, exercise.cases, exercise.batches if exercise.batch_needed else ()]
         for cases in stages:
             if (answer := self.verdict(cases)) is not None:
                 return answer
         return Result("correct", "Correct", tuple(self.remarks()))
+
+    def kind_of_arrays(self) -> str | None:
+        """Return the dtype of the tensors that the function wants, or None for NumPy arrays."""
+        if "torch" not in sys.modules:
+            return None
+        kinds = ["float32", None] if uses_torch(self.function) else [None, "float32"]
+        for self.torch_dtype in kinds:
+            if not isinstance(
+                self.outcome(self.exercise.cases[0]).error, (TypeError, AttributeError)
+            ):
+                return self.torch_dtype
+        return kinds[0]
 
     def outcome(self, case: Case) -> Outcome:
         return run(
@@ -169,8 +176,8 @@ class _Judge:
             )
         else:
             title = "not the right values"
-        if self.torch_dtype is None:
-            texts += [text for test in self.exercise.properties if (text := test(self.function))]
+        function = in_numpy(self.function, self.torch_dtype and "float64")
+        texts += [text for test in self.exercise.properties if (text := test(function))]
         if not texts:
             texts.append(
                 "It is none of the mistakes this grader knows. Work out the small input by hand."
@@ -188,8 +195,7 @@ class _Judge:
             and self.verdict(exercise.batches) is not None
         ):
             texts.append(
-                "It works for one sequence. With a batch axis in front it does not (yet); "
-                "the library's does."
+                "For later: with a batch axis in front it does not work yet. The library's does."
             )
         if self.torch_dtype is None and exercise.returns == "array":
             case = exercise.cases[-1]
@@ -197,7 +203,7 @@ class _Judge:
             outcome, given = self.outcome(narrow), any(map(_is_float, case.args))
             if given and outcome.error is None and outcome.dtype != np.float32:
                 texts.append(
-                    f"From float32 inputs it makes {outcome.dtype}; the library keeps the dtype."
+                    f"For later: float32 in, {outcome.dtype} out. The library keeps the dtype."
                 )
         return texts
 

@@ -180,6 +180,16 @@ def _no_heads(
     return _multi_head(X, W_Q, W_K, W_V, W_O, 1, mask)
 
 
+def _averaged(
+    X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, n_heads: int, mask: Array = ALL_SEEN
+) -> Array:
+    """The mean of the heads, and no W_O: as wide as one head."""
+    width = W_V.shape[1] // n_heads
+    return _multi_head(
+        X, W_Q, W_K, W_V, np.eye(width), n_heads, mask, merge=lambda heads: heads.mean(axis=-3)
+    )
+
+
 def _slices(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, n_heads: int, mask: Array = ALL_SEEN
 ) -> Array:
@@ -306,7 +316,7 @@ multi_head_attention = Exercise(
         Mistake(
             "heads averaged",
             "The heads stand side by side and W_O mixes them. Their mean forgets which said what.",
-            _wrong(merge=lambda heads: heads.mean(axis=-3), out=lambda W_O: np.eye(len(W_O))),
+            _averaged,
         ),
         Mistake(
             "heads averaged",

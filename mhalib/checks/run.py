@@ -156,6 +156,18 @@ def _to_torch(value: Any, dtype: str) -> Any:
     return copy.deepcopy(value)
 
 
+def in_numpy(function: Function, torch_dtype: str | None) -> Function:
+    """Return `function`, taking and giving NumPy arrays whichever it works with."""
+    if torch_dtype is None:
+        return function
+
+    def wrapped(*args: Any) -> Any:
+        result = function(*(_to_torch(arg, torch_dtype) for arg in args))
+        return tuple(map(_to_numpy, result)) if isinstance(result, tuple) else _to_numpy(result)
+
+    return wrapped
+
+
 def uses_torch(function: Any) -> bool:
     """Return whether `function`, or a function it calls, refers to torch."""
     torch = sys.modules.get("torch")
