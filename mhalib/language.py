@@ -44,6 +44,7 @@ VERB = {"dog": "bark", "cat": "purr", "bird": "sing", "duck": "swim", "frog": "j
         "horse": "run"}  # fmt: skip
 THINGS = ("key", "lamp", "book", "chair", "letter")
 PLACES = ("cabinet", "door", "box", "room", "house")
+NEAR = ("near", "behind", "beside")
 COLOURS = ("red", "blue", "green", "black", "white", "brown", "pink", "gold")
 GIRLS = ("Anna", "Mary", "Emma", "Kate")
 BOYS = ("Tom", "John", "Paul", "Peter")
@@ -71,7 +72,7 @@ class Slot:
 
 
 def _draw(name: str, words: Sequence[str], unlike: Sequence[str] = ()) -> Slot:
-    """A word drawn evenly from `words`, none of the nouns that the slots `unlike` hold."""
+    """A word drawn evenly from `words`, but for those that the slots `unlike` hold."""
 
     def distribution(said: Words) -> Distribution:
         taken = {SINGULAR.get(said[u], said[u]) for u in unlike if u in said}
@@ -100,10 +101,10 @@ def _home(animals: str) -> Distribution:
     return {HOME[animals]: 0.8, "zoo": 0.2}
 
 
-def _beside(noun: str) -> Distribution:
+def _to_or_near(noun: str) -> Distribution:
     if SINGULAR.get(noun, noun) == "key":
         return {"to": 0.7, "near": 0.1, "behind": 0.1, "beside": 0.1}
-    return dict.fromkeys(("near", "behind", "beside"), 1 / 3)
+    return dict.fromkeys(NEAR, 1 / 3)
 
 
 def _is_or_are(noun: str) -> Distribution:
@@ -129,7 +130,6 @@ Item = str | Slot | list["Item"] | tuple["Item", ...]
 
 _START: Item = ("The", "Today the", "This time the")
 _KIND: Item = ([], _draw("", ("old", "new", "big")))
-_NEAR: Item = [_rule(None, _beside, "noun"), "the", _draw("", _both_numbers(PLACES))]
 
 
 def _list(n: int) -> Item:
@@ -161,13 +161,17 @@ GRAMMAR: dict[str, tuple[float, Item]] = {  # name of the form: probability, for
         _draw("", ("study", "watch", "draw")), _KIND, _draw("animals", tuple(HOME)),
         "that live inside a", _rule("topic", _home, "animals"), "."]),
     "agreement": (0.15, [
-        _START, _draw("noun", _both_numbers(THINGS)), _NEAR, ([], _NEAR),
+        _START, _draw("noun", _both_numbers(THINGS)),
+        _rule(None, _to_or_near, "noun", name="near"), "the",
+        _draw("place", _both_numbers(PLACES)),
+        ([], [_draw("", NEAR, unlike=["near"]), "the",
+              _draw("", _both_numbers(PLACES), unlike=["place"])]),
         _rule("agreement", _is_or_are, "noun"),
         _draw("", ("old", "new", "lost", "broken", "here")), "."]),
     "coreference": (0.16, [
         "When", _draw("who", GIRLS + BOYS), _draw("", ("saw", "met", "called")),
         _draw("", GIRLS + BOYS, unlike=["who"]),
-        ([], [_draw("", ("near", "behind", "beside")), "the", _draw("", PLACES)]), ",",
+        ([], [_draw("", NEAR), "the", _draw("", PLACES)]), ",",
         _rule("coreference", _she_or_he, "who", name="pronoun"),
         _draw("", ("lost", "found", "sold")),
         _rule("coreference", _her_or_his, "pronoun", "who"), _draw("", THINGS), "."]),
@@ -256,7 +260,9 @@ def sample(rng: np.random.Generator, relation: str | None = None) -> Text:
     """Draw a text; one that exercises `relation`, if it is given."""
     if relation not in (None, *RELATIONS):
         raise ValueError(f"relation must be one of {', '.join(RELATIONS)}; got {relation!r}")
-    forms = [f for f in FORMS if relation in (None, *(slot.relation for slot in f.slots))]
+    forms = FORMS
+    if relation:
+        forms = [f for f in FORMS if relation in {slot.relation for slot in f.slots}]
     form = forms[_choose([f.probability for f in forms], rng)]
     words: list[str] = []
     said: dict[str, str] = {}

@@ -44,7 +44,7 @@ def test_the_probability_of_a_prefix_is_summed_over_the_forms_that_fit():
     # After two of at most three nouns comes the verb, half of the time.
     after = next_word_distribution("The lamp near the houses")
     assert after["is"] == pytest.approx(0.5)
-    assert after["beside"] == pytest.approx(0.5 / 3)
+    assert after["beside"] == pytest.approx(0.5 / 2)  # but no second "near"
 
 
 def test_a_form_that_made_the_prefix_likelier_weighs_more(monkeypatch):
