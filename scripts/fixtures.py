@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import mhalib
+from mhalib.tokenizer import split_words
 from mhalib.widgets.normals import normals
 from mhalib.widgets.scaling import ScalingWidget, entropy, jacobian_norm
 
@@ -83,7 +85,69 @@ def scaling_cases() -> Iterator[dict[str, Any]]:
         }
 
 
-FIXTURES = {"attention": attention_cases, "scaling": scaling_cases}
+def model_cases() -> Iterator[dict[str, Any]]:
+    rng = np.random.default_rng(23)
+    for shape, ablate in [
+        ({"d_model": 6, "n_heads": 2, "n_layers": 2, "d_k": 5, "d_v": 3, "d_ff": 7}, {}),
+        ({"d_model": 7, "n_heads": 3, "n_layers": 1, "d_k": 2, "d_v": 5, "norm": "pre",
+          "activation": "gelu"}, {}),
+        ({"d_model": 6, "n_heads": 3, "n_layers": 2, "positions": "none", "scaled": False,
+          "activation": "gelu_tanh", "d_ff": 5}, {"W_O": [1], "heads": [[0, 2], [1, 0]]}),
+        ({"d_model": 5, "n_heads": 1, "n_layers": 3, "d_ff": 3},
+         {"layers": [1], "mask": True, "positions": True, "scale": True}),
+        ({"d_model": 5, "n_heads": 1, "n_layers": 2, "d_ff": 3, "norm": "pre"},
+         {"norm": True, "residual": True, "embedding_scale": True}),
+    ]:  # fmt: skip
+        config = mhalib.Config(vocab_size=11, **shape)
+        parameters = {
+            name: value + rng.normal(0, 0.3, value.shape)  # biases and shifts are not 0
+            for name, value in mhalib.init_parameters(config, rng).items()
+        }
+        model = mhalib.Transformer(config, parameters)
+        ids = rng.integers(0, 11, 5)
+        heads = [tuple(pair) for pair in ablate.get("heads", [])]
+        trace = model.forward(ids, ablate=mhalib.Ablation(**{**ablate, "heads": heads}))
+        yield {
+            "config": asdict(config),
+            "parameters": parameters,
+            "ids": ids,
+            "ablate": ablate,
+            "trace": trace.flat(),
+            "loss": mhalib.cross_entropy(trace.logits[:-1], ids[1:]),
+            "filtered": {
+                "top_k": mhalib.softmax(mhalib.top_k_filter(trace.logits[0], 3)),
+                "top_p": mhalib.softmax(mhalib.top_p_filter(trace.logits[0], 0.6)),
+            },
+        }
+
+
+def tokenizer_cases() -> Iterator[dict[str, Any]]:
+    corpus = "There are so many bats I can choose at the baseball store. I love to study bats. " * 3
+    trained = mhalib.Tokenizer.train(corpus + "naïve café 12 123 1234", vocab_size=331)
+    for tokenizer in (mhalib.Tokenizer([]), mhalib.Tokenizer([(98, 99), (97, 98)]), trained):
+        for text in (
+            "",
+            "abc bats, cabat!",
+            "There are so many bats  at\tthe store.\n\n I  ",
+            "naïve café — 1234½ x² Ⅷ ٣٤ _snake_case don't",
+            "🦇 bats 👩‍👩‍👧 שלום مرحبا e\u0301 \u3000ideographic \u00a0nbsp",
+            "<img src=x onerror=alert(1)>",
+        ):
+            yield {
+                "merges": tokenizer.merges,
+                "text": text,
+                "words": split_words(text),
+                "ids": tokenizer.encode(text),
+                "steps": list(tokenizer.merge_steps(text)),
+            }
+
+
+FIXTURES = {
+    "attention": attention_cases,
+    "scaling": scaling_cases,
+    "model": model_cases,
+    "tokenizer": tokenizer_cases,
+}
 
 
 def contents(name: str) -> list[dict[str, Any]]:
@@ -95,4 +159,4 @@ if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     for name in sys.argv[1:] or FIXTURES:
         cases = ",\n".join(json.dumps(case, allow_nan=False) for case in contents(name))
-        (FOLDER / f"{name}.json").write_text(f"[\n{cases}\n]\n")
+        (FOLDER / f"{name}.json").write_text(f"[\n{cases}\n]\n", "utf-8")

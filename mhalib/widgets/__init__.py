@@ -12,5 +12,7 @@ except ImportError as error:
     ) from error
 
 from mhalib.widgets.scaling import ScalingWidget
+from mhalib.widgets.single_head import SingleHeadWidget
+from mhalib.widgets.tokenizer import TokenizerWidget
 
-__all__ = ["ScalingWidget"]
+__all__ = ["ScalingWidget", "SingleHeadWidget", "TokenizerWidget"]

@@ -15,7 +15,7 @@ from mhalib import _validate as validate
 STATIC = Path(__file__).parent / "static"
 
 
-class Whole(traitlets.TraitType):  # type: ignore[type-arg]
+class Whole(traitlets.TraitType):
     """A whole number from `low` to `high`; NumPy's integers are accepted."""
 
     def __init__(self, default: int, low: int, high: int) -> None:
@@ -29,7 +29,7 @@ class Whole(traitlets.TraitType):  # type: ignore[type-arg]
         return number
 
 
-class Real(traitlets.TraitType):  # type: ignore[type-arg]
+class Real(traitlets.TraitType):
     """A real number from `low` to `high`; NumPy's numbers are accepted."""
 
     def __init__(self, default: float, low: float, high: float) -> None:
@@ -43,7 +43,7 @@ class Real(traitlets.TraitType):  # type: ignore[type-arg]
         return number
 
 
-class Choice(traitlets.TraitType):  # type: ignore[type-arg]
+class Choice(traitlets.TraitType):
     """One of a few names."""
 
     def __init__(self, default: str, options: tuple[str, ...]) -> None:
@@ -54,6 +54,39 @@ class Choice(traitlets.TraitType):  # type: ignore[type-arg]
         if value not in self.options:
             raise ValueError(f"{self.name} must be one of {self.options}, got {value!r}")
         return str(value)
+
+
+class Text(traitlets.TraitType):
+    """A text of at most `limit` characters."""
+
+    def __init__(self, default: str, limit: int = 400) -> None:
+        super().__init__(default_value=default)
+        self.limit = limit
+
+    def validate(self, obj: Any, value: Any) -> str:
+        if not isinstance(value, str):
+            raise TypeError(f"{self.name} must be a text, got {value!r}")
+        if len(value) > self.limit:
+            raise ValueError(
+                f"{self.name} must have at most {self.limit} characters, got {len(value)}"
+            )
+        return value
+
+
+class Positions(traitlets.TraitType):
+    """A sorted list of positions of tokens, each once."""
+
+    default_value: tuple[int, ...] = ()
+
+    def make_dynamic_default(self) -> list[int]:
+        return []
+
+    def validate(self, obj: Any, value: Any) -> list[int]:
+        try:
+            entries = list(value)
+        except TypeError:
+            raise TypeError(f"{self.name} must be a list of positions, got {value!r}") from None
+        return sorted({validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in entries})
 
 
 class CourseWidget(anywidget.AnyWidget):
@@ -121,4 +154,4 @@ def rich(text: str) -> str:
 def symbol(name: str) -> str:
     base, _, sub = html.escape(name).partition("_")
     tail = f"<sub>{sub}</sub>" if sub else ""
-    return f'<var class="mh-dim" data-dim="{html.escape(name)}">{base}{tail}</var>'
+    return f'<var class="dim dim-{html.escape(name)}">{base}{tail}</var>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from html import escape
 
 import numpy as np
 import traitlets
@@ -140,7 +141,7 @@ class ScalingWidget(CourseWidget):
             *self._histogram(left=12, right=334),
             *self._bars(left=378, right=692),
         )
-        return f"{drawing}<p>{svg.html.escape(words)}</p>"
+        return f"{drawing}<p>{escape(words)}</p>"
 
     def _histogram(self, left: float, right: float) -> list[str]:
         spread = math.sqrt(self.statistics["theory"])

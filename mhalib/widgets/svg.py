@@ -9,6 +9,9 @@ import html
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 def tag(name: str, *children: str, **attributes: Any) -> str:
     """Return one element; a trailing underscore and inner underscores of names are tidied."""
@@ -62,6 +65,56 @@ def axis(x1: float, x2: float, y: float) -> str:
         class_="mh-axis",
         stroke="#888",
     )
+
+
+def heatmap(
+    matrix: NDArray[Any],
+    x: float,
+    y: float,
+    cell: float,
+    allowed: NDArray[np.bool_] | None = None,
+    largest: float = 1.0,
+) -> str:
+    """Return the cells of a matrix: blue positive, orange negative, masked hatched."""
+    cells = []
+    for i, j in np.ndindex(*matrix.shape):
+        left, top = x + j * cell, y + i * cell
+        if allowed is not None and not allowed[i, j]:
+            d = f"M{_short(left)} {_short(top + cell)}l{_short(cell)} {_short(-cell)}"
+            cells.append(tag("path", d=d, stroke="#888", class_="mh-masked"))
+        elif (strength := round(min(1.0, abs(float(matrix[i, j])) / largest) ** 0.6, 2)) > 0:
+            color = "#4076de" if matrix[i, j] > 0 else "#e06c18"
+            cells.append(
+                tag("rect", x=left, y=top, width=cell - 1, height=cell - 1, fill=color,
+                    fill_opacity=strength)
+            )  # fmt: skip
+    height, width = (cell * side for side in matrix.shape)
+    frame = tag("rect", x=x, y=y, width=width, height=height, fill="none", stroke="#888")
+    return frame + "".join(cells)
+
+
+def heatmap_figure(
+    title: str, weights: NDArray[Any], tokens: Sequence[str], allowed: NDArray[np.bool_] | None
+) -> str:
+    """Return a heat map of weights with its tokens beside, and the largest one in words."""
+    if not tokens:
+        return "<p>No tokens.</p>"
+    cell, left, top = 20.0, 100.0, 92.0
+    n = len(tokens)
+    i, j = divmod(int(weights.argmax()), n)
+    said = f"{title}. Largest: “{tokens[i]}” gives “{tokens[j]}” {weights[i, j]:.2f}."
+    labels = [
+        text(left - 6, top + k * cell + 14, token, "end")
+        + text(
+            0, 0, token, transform=f"translate({left + k * cell + 14:g} {top - 6:g}) rotate(-90)"
+        )
+        for k, token in enumerate(tokens)
+    ]
+    drawing = picture(
+        said, left + n * cell + 8, top + n * cell + 8,
+        heatmap(weights, left, top, cell, allowed), *labels,
+    )  # fmt: skip
+    return f"{drawing}<p>{html.escape(said)}</p>"
 
 
 def _short(value: Any) -> str:

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
+import { fromRows } from "../../mhalib/widgets/js/tensor.js";
+
 export function fixture(name) {
   return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), "utf8"));
 }
@@ -20,4 +22,11 @@ export function assertClose(actual, expected, name) {
   }
   const error = Math.abs(actual - expected) / Math.max(1, Math.abs(expected));
   assert.ok(error <= 1e-9, `${name}: ${actual}, NumPy ${expected}`);
+}
+
+/** Parameters from nested lists: vectors become matrices of one row. */
+export function parameters(named) {
+  return Object.fromEntries(
+    Object.entries(named).map(([name, value]) => [name, fromRows(Array.isArray(value[0]) ? value : [value])]),
+  );
 }

@@ -49,15 +49,16 @@ export function slider(model, name, stops, { label, steps, integer = true }) {
   return h("div", { class: "mh-control mh-slider" }, h("label", {}, h("span", {}, rich(label)), range), box);
 }
 
-/** One of a few values, as radio buttons in a row. `options`: {value: label}. */
-export function choice(model, name, stops, { label, options }) {
+/** One of a few values, as radio buttons in a row. `options`: {value: label}; values are strings
+ * unless `number`. */
+export function choice(model, name, stops, { label, options, number = false }) {
   const group = `mh-${name}-${Math.random().toString(36).slice(2)}`; // radio groups are per document
   const inputs = Object.entries(options).map(([value, text]) => {
     const input = h("input", {
       type: "radio",
       name: group,
       value,
-      onchange: () => assign(model, { [name]: value }),
+      onchange: () => assign(model, { [name]: number ? Number(value) : value }),
     });
     return [input, h("label", {}, input, h("span", {}, rich(text)))];
   });
@@ -112,6 +113,33 @@ export function textBox(model, name, stops, { label, limit, rows = 2 }) {
     if ([...area.value].slice(0, limit).join("") !== value) area.value = value;
   });
   return h("label", { class: "mh-control mh-text" }, h("span", {}, rich(label)), area, note);
+}
+
+/** Any number of positions out of a row of labels; the value is their sorted list. */
+export function chips(model, name, label) {
+  const row = h("div", { class: "mh-chip-row" });
+  let shown = "";
+  return {
+    element: h("fieldset", { class: "mh-control mh-chips" }, h("legend", {}, rich(label)), row),
+    update(labels) {
+      if (shown !== JSON.stringify(labels)) {
+        shown = JSON.stringify(labels);
+        row.replaceChildren(
+          ...labels.map((text, j) => {
+            const onchange = () => {
+              const others = model.get(name).filter((k) => k !== j);
+              assign(model, { [name]: box.checked ? [...others, j].sort((a, b) => a - b) : others });
+            };
+            const box = h("input", { type: "checkbox", onchange });
+            return h("label", {}, box, h("span", {}, text));
+          }),
+        );
+      }
+      row.querySelectorAll("input").forEach((box, j) => {
+        box.checked = model.get(name).includes(j);
+      });
+    },
+  };
 }
 
 export function button(label, onclick, attributes = {}) {

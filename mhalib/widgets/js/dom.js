@@ -33,10 +33,10 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** "d_k" with a real subscript, in its own colour (see the shape ledger). */
+/** "d_k" with a real subscript, in the colour of its dimension. */
 export function symbol(name) {
   const [base, sub] = name.split("_");
-  return h("var", { class: "mh-dim", "data-dim": name }, base, sub ? h("sub", {}, sub) : null);
+  return h("var", { class: `dim dim-${name}` }, base, sub ? h("sub", {}, sub) : null);
 }
 
 /** A label of text in which `d_k`, `d_model` … between backquotes become symbols. */

@@ -2,8 +2,10 @@
 
 import { h, rich } from "./dom.js";
 import scaling from "./views/scaling.js";
+import singleHead from "./views/single-head.js";
+import tokenizer from "./views/tokenizer.js";
 
-export const VIEWS = { scaling };
+export const VIEWS = { scaling, "single-head": singleHead, tokenizer };
 
 /** What anywidget's model offers to a view, for a page without a kernel. */
 export class PageModel {
@@ -39,6 +41,7 @@ export class PageModel {
 /** Make a figure live: the picture steps back (it still prints), the widget takes its place. */
 export function enliven(figure) {
   const state = JSON.parse(figure.querySelector(":scope > script").textContent);
+  if (state.model === null) return null; // a model of the author's own, known to a kernel only
   const live = h("div", { class: "mhalib-live" });
   const picture = figure.querySelector(":scope > .mhalib-picture");
   const stop = VIEWS[figure.dataset.widget](new PageModel(state), live);
@@ -52,7 +55,8 @@ export function render({ model, el }) {
   const live = h("div", { class: "mhalib-live" });
   const figure = h(
     "figure",
-    { class: "mhalib-widget", "data-widget": model.get("_widget") },
+    // JupyterLab's own shortcuts stay out of what is typed here.
+    { class: "mhalib-widget", "data-widget": model.get("_widget"), "data-lm-suppress-shortcuts": "true" },
     h("p", { class: "mhalib-task" }, rich(model.get("task"))),
     live,
     h("figcaption", {}, rich(model.get("caption"))),

@@ -1,0 +1,124 @@
+// A matrix as a picture: one canvas pixel a cell, scaled up by the browser; masks, grid and marks
+// are drawn over it in SVG, so that they follow the theme. The colours of the pixels are one hue
+// with more or less opacity, which suits any background.
+
+import { cursor } from "./cursor.js";
+import { fixed, h, set, svg } from "./dom.js";
+
+const POSITIVE = [64, 118, 222];
+const NEGATIVE = [224, 108, 24];
+
+/** Opacity of a value: shares are spread out a little near 0, signed values are linear. */
+const opacity = (value, kind, max) => Math.min(1, Math.abs(value) / max) ** (kind === "share" ? 0.6 : 1);
+
+/**
+ * `onMove(i, j, pressed)` hears of every move of the position. `update` takes { matrix, mask,
+ * rows, cols (labels; none: no labels), kind: "share" | "signed", max }; `mark` takes outlines
+ * [i, j, height, width, className].
+ */
+export function heatmap({ label, onMove = () => {}, compact = false }) {
+  const canvas = h("canvas", { class: "mh-pixels", "aria-hidden": "true" });
+  const pen = canvas.getContext("2d");
+  const masked = svg("path", { class: "mh-masked" });
+  const grid = svg("path", { class: "mh-lines" });
+  const marks = svg("g");
+  const over = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" }, masked, grid, marks);
+  const surface = h("div", { class: "mh-surface mh-map" }, canvas, over);
+  const top = h("div", { class: "mh-cols", "aria-hidden": "true" });
+  const left = h("div", { class: "mh-rows", "aria-hidden": "true" });
+  const element = h("div", { class: `mh-heatmap${compact ? " mh-compact" : ""}` }, top, left, surface);
+  let size = [0, 0];
+  let drawnMask;
+  let labels = "";
+
+  const position = cursor(surface, {
+    label,
+    size: () => size,
+    locate: (event) => {
+      const box = surface.getBoundingClientRect();
+      const cell = [
+        Math.floor(((event.clientY - box.top) / box.height) * size[0]),
+        Math.floor(((event.clientX - box.left) / box.width) * size[1]),
+      ];
+      return cell.every((at, axis) => at >= 0 && at < size[axis]) ? cell : null;
+    },
+    show: onMove,
+  });
+
+  function resize(rows, cols) {
+    if (size[0] === rows && size[1] === cols) return;
+    size = [rows, cols];
+    [canvas.width, canvas.height] = [cols, rows];
+    set(over, { viewBox: `0 0 ${cols} ${rows}` });
+    element.style.setProperty("--rows", rows);
+    element.style.setProperty("--cols", cols);
+    const across = Array.from({ length: rows - 1 }, (_, i) => `M0 ${i + 1}H${cols}`);
+    const down = Array.from({ length: cols - 1 }, (_, j) => `M${j + 1} 0V${rows}`);
+    set(grid, { d: rows * cols <= 1200 ? [...across, ...down].join("") : "" });
+    drawnMask = undefined;
+  }
+
+  return {
+    element,
+    surface,
+    at: position.at,
+    moveTo: position.move,
+    update({ matrix, mask = null, rows = [], cols = [], kind = "share", max = 1 }) {
+      resize(matrix.rows, matrix.cols);
+      const image = pen.createImageData(matrix.cols, matrix.rows);
+      for (let c = 0; c < matrix.data.length; c++) {
+        const value = matrix.data[c];
+        const [r, g, b] = value < 0 ? NEGATIVE : POSITIVE;
+        image.data[4 * c] = r;
+        image.data[4 * c + 1] = g;
+        image.data[4 * c + 2] = b;
+        image.data[4 * c + 3] = mask && !mask.data[c] ? 0 : 255 * opacity(value, kind, max);
+      }
+      pen.putImageData(image, 0, 0);
+      if (mask !== drawnMask) {
+        drawnMask = mask;
+        let d = "";
+        mask?.data.forEach((allowed, c) => {
+          const [i, j] = [Math.floor(c / matrix.cols), c % matrix.cols];
+          if (!allowed) d += `M${j} ${i + 1}l1 -1`;
+        });
+        set(masked, { d });
+      }
+      const now = JSON.stringify([rows, cols]);
+      if (now !== labels) {
+        labels = now;
+        left.replaceChildren(...rows.map((text) => h("span", {}, text)));
+        top.replaceChildren(...cols.map((text) => h("span", {}, text)));
+      }
+    },
+    mark(outlines) {
+      marks.replaceChildren(
+        ...outlines.map(([i, j, height, width, className = ""]) =>
+          svg("rect", { x: j, y: i, width, height, class: `mh-outline ${className}` }),
+        ),
+      );
+    },
+  };
+}
+
+/** What the colours mean. */
+export function colourKey(kind, max = 1) {
+  const stops = kind === "share" ? [0, 0.1, 0.25, 0.5, 1] : [-1, -0.5, 0, 0.5, 1];
+  return h(
+    "div",
+    { class: "mh-colours" },
+    stops.map((stop) => {
+      const [r, g, b] = stop < 0 ? NEGATIVE : POSITIVE;
+      const swatch = h("span", { class: "mh-swatch" });
+      swatch.style.backgroundColor = `rgb(${r} ${g} ${b} / ${opacity(stop, kind, 1)})`;
+      return h("span", {}, swatch, kind === "share" ? String(stop) : fixed(stop * max, 1));
+    }),
+    kind === "share" ? h("span", {}, h("span", { class: "mh-swatch mh-hatch" }), "masked") : null,
+  );
+}
+
+export function largestSize(...matrices) {
+  let max = 1e-12;
+  for (const { data } of matrices) for (const value of data) max = Math.max(max, Math.abs(value));
+  return max;
+}

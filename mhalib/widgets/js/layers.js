@@ -1,0 +1,75 @@
+// Mirrors mhalib/embedding.py and mhalib/layers.py (chapters 2 and 6).
+
+import { map, matmul, matrix, mean, row } from "./tensor.js";
+
+/** Rows of E, times `scale`. */
+export function embed(ids, E, scale = Math.sqrt(E.cols)) {
+  const X = matrix(ids.length, E.cols);
+  ids.forEach((id, i) => X.data.set(row(E, id).map((value) => value * scale), i * E.cols));
+  return X;
+}
+
+/** P[pos, 2i] = sin(pos / base^(2i/d_model)), P[pos, 2i+1] = cos(the same angle) */
+export function sinusoidalPositions(n, dModel, base = 10000) {
+  const P = matrix(n, dModel);
+  for (let pos = 0; pos < n; pos++) {
+    for (let t = 0; t < dModel; t++) {
+      const angle = pos / base ** ((t - (t % 2)) / dModel);
+      P.data[pos * dModel + t] = t % 2 ? Math.cos(angle) : Math.sin(angle);
+    }
+  }
+  return P;
+}
+
+/** gamma · (x − mean x) / √(var x + eps) + beta, each row */
+export function layerNorm(X, gamma, beta, eps = 1e-5) {
+  const Y = matrix(X.rows, X.cols);
+  for (let i = 0; i < X.rows; i++) {
+    const x = row(X, i);
+    const average = mean(x);
+    const deviation = Math.sqrt(mean(x.map((value) => (value - average) ** 2)) + eps);
+    const y = row(Y, i);
+    for (let t = 0; t < y.length; t++) {
+      y[t] = (gamma.data[t] * (x[t] - average)) / deviation + beta.data[t];
+    }
+  }
+  return Y;
+}
+
+const geluTanh = (x) => (x / 2) * (1 + Math.tanh(Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3)));
+const ACTIVATIONS = {
+  relu: (x) => Math.max(x, 0),
+  gelu: (x) => (x / 2) * (1 + erf(x / Math.SQRT2)),
+  gelu_tanh: geluTanh,
+};
+
+/** X W + b */
+export function linear(X, W, b) {
+  const Y = matmul(X, W);
+  return map(Y, (value, i) => value + b.data[i % Y.cols]);
+}
+
+/** activation(X W_1 + b_1) W_2 + b_2, and what is between the two layers. */
+export function feedForward(X, p, activation) {
+  const hidden = map(linear(X, p.W_1, p.b_1), ACTIVATIONS[activation]);
+  return { hidden, output: linear(hidden, p.W_2, p.b_2) };
+}
+
+/** The error function: its series near 0, its continued fraction further out. */
+export function erf(x) {
+  const size = Math.abs(x);
+  if (size > 6) return Math.sign(x);
+  if (size < 2.5) {
+    let term = size;
+    let sum = size;
+    for (let k = 1; Math.abs(term) > 1e-17 * sum; k++) {
+      term *= (-size * size) / k;
+      sum += term / (2 * k + 1);
+    }
+    return (Math.sign(x) * 2 * sum) / Math.sqrt(Math.PI);
+  }
+  let fraction = 0;
+  for (let k = 60; k >= 1; k--) fraction = k / 2 / (size + fraction);
+  return Math.sign(x) * (1 - Math.exp(-size * size) / (Math.sqrt(Math.PI) * (size + fraction)));
+}
+

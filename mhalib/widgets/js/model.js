@@ -1,0 +1,178 @@
+// Mirrors mhalib/model.py: ids → logits, with every intermediate kept, and what can be taken out.
+
+import { attentionWeights, bothMasks, causalMask, logSoftmax, scores, softmax } from "./attention.js";
+import { embed, feedForward, layerNorm, sinusoidalPositions } from "./layers.js";
+import { add, columns, concat, matmul, matmulT, matrix, row } from "./tensor.js";
+
+/** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], dtype, data }. */
+export function unpack({ config, tensors, dtype, data }) {
+  const bytes = typeof data === "string" ? Uint8Array.from(atob(data), (c) => c.charCodeAt(0)) : viewBytes(data);
+  const numbers = dtype === "float16" ? halves(bytes) : new Float64Array(bytes.slice().buffer);
+  const parameters = {};
+  let at = 0;
+  for (const [name, shape] of tensors) {
+    const [rows, cols] = shape.length === 2 ? shape : [1, shape[0]];
+    parameters[name] = matrix(rows, cols, numbers.subarray(at, (at += rows * cols)));
+  }
+  return new Transformer(config, parameters);
+}
+
+function viewBytes(view) {
+  return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+}
+
+function halves(bytes) {
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return Float64Array.from({ length: bytes.byteLength / 2 }, (_, i) => {
+    const word = words.getUint16(2 * i, true);
+    const exponent = (word >> 10) & 31;
+    const fraction = word & 1023;
+    const size = exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24;
+    return word & 0x8000 ? -size : size;
+  });
+}
+
+export class Transformer {
+  constructor(config, parameters) {
+    this.config = config;
+    this.parameters = parameters;
+    this.layers = Array.from({ length: config.n_layers }, (_, i) => {
+      const prefix = `layers.${i}.`;
+      return Object.fromEntries(
+        Object.entries(parameters)
+          .filter(([name]) => name.startsWith(prefix))
+          .map(([name, value]) => [name.slice(prefix.length), value]),
+      );
+    });
+  }
+
+  /**
+   * The trace of one text. `ablate` names what to take out: { scale, mask, positions,
+   * embedding_scale, residual, norm: true, W_O: [layer], heads: [[layer, head]], layers: [layer] }.
+   * `mask` (1 = may attend) is for padding.
+   */
+  forward(ids, { ablate = {}, mask = null, causal = true } = {}) {
+    const { config, parameters: p } = this;
+    const embedded = embed(ids, p.E, ablate.embedding_scale ? 1 : undefined);
+    const silent = config.positions === "none" || ablate.positions;
+    const positions = silent
+      ? matrix(ids.length, config.d_model)
+      : sinusoidalPositions(ids.length, config.d_model);
+    const X = add(embedded, positions);
+    const options = {
+      config,
+      norm: ablate.norm ? (A) => A : layerNorm,
+      residual: ablate.residual ? (_, correction) => correction : add,
+      scale: ablate.scale || !config.scaled ? 1 : undefined,
+      mask: causal && !ablate.mask ? bothMasks(mask, causalMask(ids.length)) : mask,
+    };
+    let stream = X;
+    const layers = [];
+    this.layers.forEach((layer, i) => {
+      if (ablate.layers?.includes(i)) return;
+      const silenced = (ablate.heads ?? []).filter(([l]) => l === i).map(([, head]) => head);
+      const W_O = ablate.W_O?.includes(i) ? null : layer.W_O;
+      const block = BLOCKS[config.norm](stream, { ...layer, W_O }, { ...options, silenced });
+      layers.push({ index: i, ...block });
+      stream = block.output;
+    });
+    if (config.norm === "pre" && !ablate.norm) stream = layerNorm(stream, p.gamma_f, p.beta_f);
+    const logits = matmulT(stream, p.E);
+    const probabilities = eachRow(logits, softmax);
+    return { ids, embedded, positions, X, layers, output: stream, logits, probabilities };
+  }
+}
+
+function eachRow(A, f) {
+  const B = matrix(A.rows, A.cols);
+  for (let i = 0; i < A.rows; i++) B.data.set(f(row(A, i)), i * A.cols);
+  return B;
+}
+
+/** Every intermediate of multi-head attention; Q, K, V, scores, weights and heads are one per head. */
+export function multiHeadTrace(X, p, { config, scale, mask, silenced = [] }) {
+  const { n_heads: h, d_k: dK, d_v: dV } = config;
+  const split = (W, d) => {
+    const all = matmul(X, W);
+    return Array.from({ length: h }, (_, i) => columns(all, i * d, (i + 1) * d));
+  };
+  const [Q, K, V] = [split(p.W_Q, dK), split(p.W_K, dK), split(p.W_V, dV)];
+  const S = Q.map((q, i) => scores(q, K[i], scale));
+  const weights = S.map((s) => attentionWeights(s, mask));
+  const heads = weights.map((w, i) => (silenced.includes(i) ? matrix(w.rows, dV) : matmul(w, V[i])));
+  const side = concat(heads);
+  return { Q, K, V, scores: S, weights, heads, concat: side, O: p.W_O ? matmul(side, p.W_O) : side };
+}
+
+const BLOCKS = {
+  post(X, p, options) {
+    const { norm, residual, config } = options;
+    const attention = multiHeadTrace(X, p, options);
+    const residual_1 = residual(X, attention.O);
+    const norm_1 = norm(residual_1, p.gamma_1, p.beta_1);
+    const ffn = feedForward(norm_1, p, config.activation);
+    const residual_2 = residual(norm_1, ffn.output);
+    const norm_2 = norm(residual_2, p.gamma_2, p.beta_2);
+    return { ...attention, residual_1, norm_1, ffn_hidden: ffn.hidden, ffn: ffn.output, residual_2, norm_2, output: norm_2 };
+  },
+  pre(X, p, options) {
+    const { norm, residual, config } = options;
+    const norm_1 = norm(X, p.gamma_1, p.beta_1);
+    const attention = multiHeadTrace(norm_1, p, options);
+    const residual_1 = residual(X, attention.O);
+    const norm_2 = norm(residual_1, p.gamma_2, p.beta_2);
+    const ffn = feedForward(norm_2, p, config.activation);
+    const residual_2 = residual(residual_1, ffn.output);
+    return { ...attention, norm_1, residual_1, norm_2, ffn_hidden: ffn.hidden, ffn: ffn.output, residual_2, output: residual_2 };
+  },
+};
+
+/** −log p of the token that did come next, at each place but the last. */
+export function losses({ logits, ids }) {
+  return ids.slice(1).map((target, i) => -logSoftmax(row(logits, i))[target]);
+}
+
+// Choosing the next token: mirrors mhalib/vocab.py.
+
+/** Ids from the largest logit down; among equals the smaller id first. */
+export function ranked(logits) {
+  return Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
+}
+
+function keep(logits, ids) {
+  const kept = new Set(ids);
+  return logits.map((value, id) => (kept.has(id) ? value : -Infinity));
+}
+
+export function topKFilter(logits, k) {
+  return keep(logits, ranked(logits).slice(0, k));
+}
+
+/** The fewest tokens, likeliest first, whose probabilities reach p together. */
+export function topPFilter(logits, p) {
+  const shares = softmax(logits);
+  let before = 0;
+  return keep(
+    logits,
+    ranked(logits).filter((id) => {
+      const kept = before < p;
+      before += shares[id];
+      return kept;
+    }),
+  );
+}
+
+/** The probabilities that sampling draws from: temperature, then top_k, then top_p (0: not used). */
+export function samplingProbabilities(logits, { temperature = 1, topK = 0, topP = 1 } = {}) {
+  let tempered = logits.map((value) => value / temperature);
+  if (topK) tempered = topKFilter(tempered, topK);
+  if (topP < 1) tempered = topPFilter(tempered, topP);
+  return softmax(tempered);
+}
+
+/** The id whose share of [0, 1) holds `u`. */
+export function draw(probabilities, u) {
+  const total = probabilities.reduce((sum, share) => sum + share, 0);
+  let sum = 0;
+  return probabilities.findIndex((share) => (sum += share) > u * total);
+}

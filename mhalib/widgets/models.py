@@ -1,0 +1,46 @@
+"""Models as the widgets get them: once per site as scripts, in Jupyter as bytes.
+
+``python -m mhalib.widgets.models`` writes the scripts of the course's models into static/models/.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from mhalib.model import Transformer, load_model, load_tokenizer
+
+FOLDER = Path(__file__).parent / "static" / "models"
+SHIPPED = ("main",)
+
+
+def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
+    """Return a model as JSON-ready values, with the parameters as bytes in ``data``."""
+    return {
+        "config": asdict(model.config),
+        "tensors": [[name, list(array.shape)] for name, array in model.parameters.items()],
+        "dtype": np.dtype(dtype).name,
+        "data": b"".join(
+            np.ascontiguousarray(array, dtype).tobytes() for array in model.parameters.values()
+        ),
+    }
+
+
+def script(name: str) -> str:
+    """Return the classic script that hands a course model to the page: float16, base64."""
+    packed = pack(load_model(name), np.float16)
+    packed["data"] = base64.b64encode(packed["data"]).decode("ascii")
+    packed["merges"] = load_tokenizer().merges
+    return f"(globalThis.mhalibModels ??= {{}})[{json.dumps(name)}] = {json.dumps(packed)};\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for name in SHIPPED:
+        (FOLDER / f"{name}.js").write_text(script(name), "utf-8")

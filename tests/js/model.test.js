@@ -1,0 +1,21 @@
+import { test } from "node:test";
+
+import { softmax } from "../../mhalib/widgets/js/attention.js";
+import * as lib from "../../mhalib/widgets/js/model.js";
+import { mean, row } from "../../mhalib/widgets/js/tensor.js";
+import { assertClose, fixture, parameters } from "./close.js";
+
+for (const [i, c] of fixture("model").entries()) {
+  test(`model, case ${i} (${c.config.norm}-norm, ${JSON.stringify(c.ablate)}) equals NumPy`, () => {
+    const model = new lib.Transformer(c.config, parameters(c.parameters));
+    const trace = model.forward(c.ids, { ablate: c.ablate });
+    for (const [name, expected] of Object.entries(c.trace)) {
+      const [first, layer, part] = name.split(".");
+      assertClose(first === "layers" ? trace.layers[layer][part] : trace[first], expected, name);
+    }
+    assertClose(mean(lib.losses(trace)), c.loss, "loss");
+    const logits = row(trace.logits, 0);
+    assertClose(lib.samplingProbabilities(logits, { topK: 3 }), c.filtered.top_k, "top_k");
+    assertClose(softmax(lib.topPFilter(logits, 0.6)), c.filtered.top_p, "top_p");
+  });
+}
