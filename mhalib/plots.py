@@ -278,7 +278,8 @@ def bars(
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
     ax.margins(x=0.1)
-    ax.set(title=title, ylabel=ylabel, xlabel=xlabel)
+    ax.set_title(title, pad=20 if references else None)  # above the names of the references
+    ax.set(ylabel=ylabel, xlabel=xlabel)
     if len(named) > 1:
         ax.legend()
     return ax
