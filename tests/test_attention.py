@@ -235,20 +235,36 @@ class TestErrors:
     @pytest.mark.parametrize(
         "change, error, message",
         [
-            ({"mask": np.ones((3, 5))}, TypeError, r"mask must be boolean \(True = may attend\).*float64"),
+            (
+                {"mask": np.ones((3, 5))},
+                TypeError,
+                r"mask must be boolean \(True = may attend\).*float64",
+            ),
             ({"mask": np.ones((3, 5), int)}, TypeError, r"mask must be boolean.*int64.*mask != 0"),
-            ({"mask": np.ones((5, 3), bool)}, ValueError, r"mask must broadcast to \(3, 5\).*\(5, 3\)"),
-            ({"mask": np.ones((2, 3, 5), bool)}, ValueError, r"mask must broadcast to \(3, 5\).*\(2, 3, 5\)"),
+            (
+                {"mask": np.ones((5, 3), bool)},
+                ValueError,
+                r"mask must broadcast to \(3, 5\).*\(5, 3\)",
+            ),
+            (
+                {"mask": np.ones((2, 3, 5), bool)},
+                ValueError,
+                r"mask must broadcast to \(3, 5\).*\(2, 3, 5\)",
+            ),
             ({"bias": np.ones((5, 3))}, ValueError, r"bias must broadcast to \(3, 5\).*\(5, 3\)"),
             ({"Q": np.ones(2)}, ValueError, r"Q must have at least 2 axes, got shape \(2,\)"),
             ({"K": np.ones((5, 3))}, ValueError, r"K must have 2 entries on axis -1 .*\(5, 3\)"),
             ({"V": np.ones((3, 7))}, ValueError, r"V must have 5 entries on axis -2 .*\(3, 7\)"),
-            ({"V": np.ones((5, 7), complex)}, TypeError, r"V must hold real numbers, got dtype complex128"),
+            (
+                {"V": np.ones((5, 7), complex)},
+                TypeError,
+                r"V must hold real numbers, got dtype complex128",
+            ),
             ({"Q": np.array([["a", "b"]])}, TypeError, r"Q must hold real numbers"),
             ({"scale": "large"}, TypeError, r"scale must be a number, got 'large'"),
             ({"scale": np.nan}, ValueError, r"scale must be finite, got nan"),
         ],
-    )  # fmt: skip
+    )
     def test_attention(self, change, error, message):
         arguments = dict(zip("QKV", qkv())) | change
         with pytest.raises(error, match=message):
@@ -266,9 +282,13 @@ class TestErrors:
             (lambda: causal_mask(2, True), TypeError, "n_k must be an integer, got True"),
             (lambda: padding_mask([4], 3), ValueError, "lengths must lie in 0 … 3, got 4"),
             (lambda: padding_mask([-1], 3), ValueError, "lengths must lie in 0 … 3, got -1"),
-            (lambda: padding_mask([1.0], 3), TypeError, "lengths must hold integers, got dtype float64"),
+            (
+                lambda: padding_mask([1.0], 3),
+                TypeError,
+                "lengths must hold integers, got dtype float64",
+            ),
         ],
-    )  # fmt: skip
+    )
     def test_masks(self, call, error, message):
         with pytest.raises(error, match=message):
             call()

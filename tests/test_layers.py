@@ -22,8 +22,20 @@ DTYPES = [np.float16, np.float32, np.float64]
 
 def block_parameters(d=6, d_ff=7, seed=0):
     rng = np.random.default_rng(seed)
-    shapes = {"W_Q": (d, 6), "W_K": (d, 6), "W_V": (d, 9), "W_O": (9, d), "gamma_1": (d,), "beta_1": (d,),
-              "W_1": (d, d_ff), "b_1": (d_ff,), "W_2": (d_ff, d), "b_2": (d,), "gamma_2": (d,), "beta_2": (d,)}  # fmt: skip
+    shapes = {
+        "W_Q": (d, 6),
+        "W_K": (d, 6),
+        "W_V": (d, 9),
+        "W_O": (9, d),
+        "gamma_1": (d,),
+        "beta_1": (d,),
+        "W_1": (d, d_ff),
+        "b_1": (d_ff,),
+        "W_2": (d_ff, d),
+        "b_2": (d,),
+        "gamma_2": (d,),
+        "beta_2": (d,),
+    }
     return {name: rng.normal(size=shape) for name, shape in shapes.items()}
 
 

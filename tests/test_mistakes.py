@@ -193,10 +193,17 @@ def test_mixing_heads():
     right = multi_head_attention(X, *W, h)
     no_mixing = multi_head_attention(X, *W[:3], np.eye(d), h)  # W_O left out
     dropped = multi_head_attention(X, *W[:3], np.concatenate([W[3][:4], np.zeros((2, d))]), h)
-    sliced = merge_heads(  # each head reads a slice of X
-        np.stack([attention(*(x @ M[i * 2 : i * 2 + 2, i * 2 : i * 2 + 2] for M in W[:3]))
-                  for i, x in enumerate(np.split(X, h, axis=1))])
-    ) @ W[3]  # fmt: skip
+    sliced = (
+        merge_heads(  # each head reads a slice of X
+            np.stack(
+                [
+                    attention(*(x @ M[i * 2 : i * 2 + 2, i * 2 : i * 2 + 2] for M in W[:3]))
+                    for i, x in enumerate(np.split(X, h, axis=1))
+                ]
+            )
+        )
+        @ W[3]
+    )
     for wrong in (no_mixing, dropped, sliced):
         assert wrong.shape == right.shape
         assert not np.allclose(wrong, right)
@@ -233,15 +240,27 @@ def test_norm_is_over_features():
 
 
 def test_where_the_residual_starts():
-    """x = [1, 3] and a sublayer that returns its input: pre [0, 4], post [−1, 1], mistake [−2, 2]."""
+    """x = [1, 3], and a sublayer that returns its input."""
     x = np.array([[1.0, 3.0]])
 
     def norm(X, gamma, beta):
         return layer_norm(X, eps=0.0)
 
     one = np.eye(2)  # one token attends to itself; W_V = W_O = 1 returns the input
-    p = {"W_Q": one, "W_K": one, "W_V": one, "W_O": one, "W_1": one * 0, "b_1": 0, "W_2": one, "b_2": np.zeros(2),
-         "gamma_1": 1, "beta_1": 0, "gamma_2": 1, "beta_2": 0}  # fmt: skip
+    p = {
+        "W_Q": one,
+        "W_K": one,
+        "W_V": one,
+        "W_O": one,
+        "W_1": one * 0,
+        "b_1": 0,
+        "W_2": one,
+        "b_2": np.zeros(2),
+        "gamma_1": 1,
+        "beta_1": 0,
+        "gamma_2": 1,
+        "beta_2": 0,
+    }
     pre, post = pre_norm_block(x, p, 1, norm=norm), post_norm_block(x, p, 1, norm=norm)
     assert_allclose(pre.residual_1, [[0, 4]])
     assert_allclose(post.norm_1, [[-1, 1]])

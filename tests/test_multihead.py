@@ -122,22 +122,56 @@ def test_inputs_are_not_changed():
 @pytest.mark.parametrize(
     "call, error, message",
     [
-        (lambda: split_heads(np.ones((3, 7)), 2), ValueError, "n_heads must divide the 7 columns of X, got 2"),
+        (
+            lambda: split_heads(np.ones((3, 7)), 2),
+            ValueError,
+            "n_heads must divide the 7 columns of X, got 2",
+        ),
         (lambda: split_heads(np.ones((3, 6)), 0), ValueError, "n_heads must be at least 1, got 0"),
-        (lambda: split_heads(np.ones((3, 6)), 2.0), TypeError, "n_heads must be an integer, got 2.0"),
-        (lambda: split_heads(np.ones(6), 2), ValueError, r"X must have at least 2 axes, got shape \(6,\)"),
-        (lambda: merge_heads(np.ones((3, 6))), ValueError, r"heads must have at least 3 axes, got shape \(3, 6\)"),
-        (lambda: multi_head_attention(np.ones((3, 4)), *weights(), 3), ValueError,
-         r"W_Q must have 4 entries on axis 0 \(the columns of X\), got shape \(5, 6\)"),
-        (lambda: multi_head_attention(np.ones((3, 5)), *weights(), 3, mask=np.ones((2, 3), bool)), ValueError,
-         r"mask must broadcast to \(3, 3, 3\), got shape \(2, 3\)"),
-        (lambda: multi_head_attention(np.ones((3, 5)), *weights(), 3, mask=np.ones((3, 3))), TypeError,
-         "mask must be boolean"),
-        (lambda: multi_head_attention(np.ones((3, 5)), *weights(), 2), ValueError, "n_heads must divide the 21 columns"),
-        (lambda: multi_head_attention(np.ones((3, 5)), *weights()[:3], np.ones((20, 5)), 3), ValueError,
-         r"W_O must have 21 entries on axis 0 \(the columns of concat\(heads\)\)"),
+        (
+            lambda: split_heads(np.ones((3, 6)), 2.0),
+            TypeError,
+            "n_heads must be an integer, got 2.0",
+        ),
+        (
+            lambda: split_heads(np.ones(6), 2),
+            ValueError,
+            r"X must have at least 2 axes, got shape \(6,\)",
+        ),
+        (
+            lambda: merge_heads(np.ones((3, 6))),
+            ValueError,
+            r"heads must have at least 3 axes, got shape \(3, 6\)",
+        ),
+        (
+            lambda: multi_head_attention(np.ones((3, 4)), *weights(), 3),
+            ValueError,
+            r"W_Q must have 4 entries on axis 0 \(the columns of X\), got shape \(5, 6\)",
+        ),
+        (
+            lambda: multi_head_attention(
+                np.ones((3, 5)), *weights(), 3, mask=np.ones((2, 3), bool)
+            ),
+            ValueError,
+            r"mask must broadcast to \(3, 3, 3\), got shape \(2, 3\)",
+        ),
+        (
+            lambda: multi_head_attention(np.ones((3, 5)), *weights(), 3, mask=np.ones((3, 3))),
+            TypeError,
+            "mask must be boolean",
+        ),
+        (
+            lambda: multi_head_attention(np.ones((3, 5)), *weights(), 2),
+            ValueError,
+            "n_heads must divide the 21 columns",
+        ),
+        (
+            lambda: multi_head_attention(np.ones((3, 5)), *weights()[:3], np.ones((20, 5)), 3),
+            ValueError,
+            r"W_O must have 21 entries on axis 0 \(the columns of concat\(heads\)\)",
+        ),
     ],
-)  # fmt: skip
+)
 def test_errors(call, error, message):
     with pytest.raises(error, match=message):
         call()

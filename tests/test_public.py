@@ -9,12 +9,13 @@ import pytest
 import mhalib
 
 PUBLIC = {
-    "Ablation", "Config", "Tokenizer", "Trace", "Transformer", "attention", "attention_weights", "causal_mask",
-    "cross_entropy", "embed", "feed_forward", "gelu", "gelu_tanh", "generate", "greedy", "init_parameters",
-    "layer_norm", "load_model", "load_tokenizer", "log_softmax", "merge_heads", "multi_head_attention",
-    "multi_head_trace", "next_token_pairs", "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block",
-    "relu", "sample", "scores", "show_source", "sinusoidal_positions", "softmax", "split_heads", "tied_logits", "top_k_filter",
-    "top_p_filter", "train_bpe",
+    "Ablation", "Config", "Tokenizer", "Trace", "Transformer", "attention", "attention_weights",
+    "causal_mask", "cross_entropy", "embed", "feed_forward", "gelu", "gelu_tanh", "generate",
+    "greedy", "init_parameters", "layer_norm", "load_model", "load_tokenizer", "log_softmax",
+    "merge_heads", "multi_head_attention", "multi_head_trace", "next_token_pairs",
+    "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block", "relu", "sample",
+    "scores", "show_source", "sinusoidal_positions", "softmax", "split_heads", "tied_logits",
+    "top_k_filter", "top_p_filter", "train_bpe",
 }  # fmt: skip
 
 
@@ -45,7 +46,8 @@ def test_import_needs_numpy_alone():
 import sys
 before = set(sys.modules)
 import mhalib
-print(*sorted({name.split(".")[0] for name in set(sys.modules) - before if not name.startswith("_")}))
+names = {name.split(".")[0] for name in set(sys.modules) - before}
+print(*sorted(name for name in names if not name.startswith("_")))
 """
     loaded = set(run(code).split())
     assert {"mhalib", "numpy"} <= loaded

@@ -10,13 +10,31 @@ from mhalib import Tokenizer, train_bpe
 from mhalib.tokenizer import merge_pair, split_words
 
 CORPUS = (
-    "There are so many bats I can choose at the baseball store. I love to study bats that live inside a cave. "
-    * 3
+    "There are so many bats I can choose at the baseball store. "
+    "I love to study bats that live inside a cave. " * 3
 )
 tokenizer = Tokenizer.train(CORPUS, vocab_size=300)
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]))  # all of Unicode but lone surrogates
-ODD = ["", " ", "  ", "\t\n", "a\u00a0b", "\u2028\u3000", "🦇 ⚾", "👩‍👩‍👧", "é", "e\u0301", "½²", "_a_", "I'm", "\x00",
-       "नमस्ते", "  two  spaces  ", "x\r\n\r\ny ", "\U0010ffff"]  # fmt: skip
+ODD = [
+    "",
+    " ",
+    "  ",
+    "\t\n",
+    "a\u00a0b",
+    "\u2028\u3000",
+    "🦇 ⚾",
+    "👩‍👩‍👧",
+    "é",
+    "e\u0301",
+    "½²",
+    "_a_",
+    "I'm",
+    "\x00",
+    "नमस्ते",
+    "  two  spaces  ",
+    "x\r\n\r\ny ",
+    "\U0010ffff",
+]
 
 
 class TestTraining:
@@ -116,9 +134,19 @@ class TestFiles:
 
     @pytest.mark.parametrize(
         "content",
-        [b"", b"{", b"[]", b"null", b'{"merges": 3}', b'{"merges": [[97]]}', b'{"merges": [[97, 999]]}',
-         b'{"merges": [["a", "b"]]}', b'{"vocab": []}', b"\xff\xfe"],
-    )  # fmt: skip
+        [
+            b"",
+            b"{",
+            b"[]",
+            b"null",
+            b'{"merges": 3}',
+            b'{"merges": [[97]]}',
+            b'{"merges": [[97, 999]]}',
+            b'{"merges": [["a", "b"]]}',
+            b'{"vocab": []}',
+            b"\xff\xfe",
+        ],
+    )
     def test_foreign_files(self, tmp_path, content):
         path = tmp_path / "t.json"
         path.write_bytes(content)

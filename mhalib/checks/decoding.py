@@ -285,6 +285,7 @@ cached_attention = Exercise(
     ),
     returns="arrays",
     call=_decode,
+    labels=("X", "W_Q", "W_K", "W_V", "tokens in each call"),
     properties=all_of("cached_attention"),
 )
 

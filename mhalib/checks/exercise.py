@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -57,6 +57,7 @@ class Exercise:
     batch_needed : whether those belong to the task, or only earn a remark
     returns : "array", "mask" (an array of booleans), "number", "ids" or "pairs" (lists)
     call : how the function is used, ``call(function, *args)``; a plain call if not given
+    labels : names by which the arguments of a case are shown, those of the signature if not given
     properties : tests of what must hold for any input: ``property(function)`` returns what is
         wrong, or nothing
     """
@@ -70,6 +71,7 @@ class Exercise:
     batch_needed: bool = False
     returns: Literal["array", "arrays", "mask", "number", "ids", "pairs"] = "array"
     call: Callable[..., Any] | None = None
+    labels: tuple[str, ...] = ()
     properties: tuple[Callable[[Function], str], ...] = field(default=(), repr=False)
 
     @property
@@ -77,7 +79,9 @@ class Exercise:
         return self.signature.partition("(")[0]
 
     @property
-    def argument_names(self) -> list[str]:
+    def argument_names(self) -> Sequence[str]:
+        if self.labels:
+            return self.labels
         inside = self.signature.partition("(")[2].rpartition(")")[0]
         return [part.partition("=")[0].strip() for part in inside.split(",")]
 

@@ -8,6 +8,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -288,12 +289,9 @@ def _is_float(value: Any) -> bool:
 
 
 def _reader_line(error: BaseException | None) -> str:
-    """Return the last line outside this package and NumPy where `error` came from."""
-    frames = traceback.extract_tb(error.__traceback__) if error else []
-    for frame in reversed(frames):
-        if (
-            not any(part in frame.filename for part in ("checks", "site-packages", "numpy"))
-            and frame.line
-        ):
+    """Return the last line outside this package and other people's where `error` came from."""
+    here = str(Path(__file__).parent)
+    for frame in reversed(traceback.extract_tb(error.__traceback__ if error else None)):
+        if frame.line and not frame.filename.startswith(here) and "-packages" not in frame.filename:
             return f"In {frame.name}, at: {frame.line}"
     return ""

@@ -92,6 +92,7 @@ tied_head = Exercise(
         ),
     ),
     call=_use_head,
+    labels=("E", "X"),
 )
 
 
