@@ -94,6 +94,8 @@ def prepare_page(
     body = context.get("body") or ""
     body = re.sub(r'<script type="text/x-thebe-config">.*?</script>', "", body, flags=re.S)
     body = re.sub(r"<script>kernelName = [^<]*</script>", "", body)
+    # roles that no longer exist in ARIA, or that promise children that are not there
+    body = re.sub(r' role="(?:list|doc-biblioentry)"', "", body)
     context["body"] = colour_code(body)
     context["content_security_policy"] = CONTENT_SECURITY_POLICY
     context["course_launch_buttons"] = _launch_buttons(pagename)

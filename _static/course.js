@@ -1,7 +1,7 @@
 // Search results show excerpts only where pages can be fetched, which file:// forbids.
-if (location.protocol === "file:" && window.DOCUMENTATION_OPTIONS) {
-  DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
-}
+addEventListener("DOMContentLoaded", () => {
+  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+});
 // Pointing at a dimension (n, d_k, …) marks it everywhere on the page.
 document.addEventListener("pointerover", (event) => {
   const mark = event.target.closest?.('[class*="dim-"]');

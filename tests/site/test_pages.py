@@ -70,5 +70,5 @@ def test_links_lead_somewhere(site, pages):
 def test_search_finds_a_word_offline(site, reader):
     page, complaints = reader(site.as_uri())
     page.goto(f"{site.as_uri()}/search.html?q=softmax")
-    page.wait_for_selector("#search-results li a")
+    page.wait_for_selector("#search-results li a", timeout=5000)
     assert complaints == []
