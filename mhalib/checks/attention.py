@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
 from mhalib.checks.properties import all_of
-from mhalib.checks.scores import LEAK, LESSON, NO_TRANSPOSE, ROWS, SCALES, SWAPPED, scaled
+from mhalib.checks.scores import LEAK, NO_TRANSPOSE, ROWS, SCALES, SWAPPED, scaled
 
 Array = NDArray[Any]
 
@@ -70,7 +70,7 @@ _EMPTY_ROW = np.array([[True, False, True], [False, False, False]])
 
 attention_weights = Exercise(
     "attention_weights(S, mask)",
-    LESSON,
+    (3, "Softmax, then the average of the values"),
     mhalib.attention_weights,
     cases=(
         *(Case(S, mask) for S, mask in zip(_S, _MASKS, strict=False)),
@@ -138,7 +138,7 @@ ATTENTION_SCALES = tuple(
 
 attention = Exercise(
     "attention(Q, K, V, mask=None)",
-    LESSON,
+    (3, "Softmax, then the average of the values"),
     lambda Q, K, V, mask=None: mhalib.attention(Q, K, V, mask=mask),
     cases=(
         Case(*R3, np.tri(3, dtype=bool)),

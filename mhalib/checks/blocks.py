@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
-from mhalib.checks.layers import LESSON
 
 Array = NDArray[Any]
 
@@ -80,7 +79,7 @@ NO_RESIDUAL = (
 
 post_norm_block = Exercise(
     "post_norm_block(X, attend, feed_forward, norm_1, norm_2)",
-    LESSON,
+    (6, "The block, in two orders"),
     _post,
     cases=_BLOCK_CASES,
     batches=_BLOCK_BATCHES,
@@ -154,7 +153,7 @@ post_norm_block = Exercise(
 
 pre_norm_block = Exercise(
     "pre_norm_block(X, attend, feed_forward, norm_1, norm_2)",
-    LESSON,
+    (6, "The block, in two orders"),
     _pre,
     cases=_BLOCK_CASES,
     batches=_BLOCK_BATCHES,

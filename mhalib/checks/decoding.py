@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse, normal
 from mhalib.checks.properties import all_of
-from mhalib.checks.vocab import LESSON
 
 Array = NDArray[Any]
 
@@ -34,7 +33,7 @@ _ZERO = (
 
 top_k_filter = Exercise(
     "top_k_filter(logits, k)",
-    LESSON,
+    (7, "Choosing a word"),
     mhalib.top_k_filter,
     cases=(
         Case(np.array([1.0, 3.0, 2.0]), 2),
@@ -103,7 +102,7 @@ def _top_p(
 
 top_p_filter = Exercise(
     "top_p_filter(logits, p)",
-    LESSON,
+    (7, "Choosing a word"),
     mhalib.top_p_filter,
     cases=(
         Case(np.log([0.5, 0.3, 0.2]), 0.6),
@@ -229,7 +228,7 @@ _ONE = np.array([[1.0]])
 
 cached_attention = Exercise(
     "cached_attention(X_new, W_Q, W_K, W_V, cache)",
-    LESSON,
+    (7, "Keep what you have: the KV cache"),
     _step,
     cases=(
         Case(np.array([[1.0], [2.0], [4.0]]), _ONE * 0, _ONE, _ONE, (1, 1, 1)),

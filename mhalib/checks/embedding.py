@@ -11,7 +11,6 @@ import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake, normal
 
 Array = NDArray[Any]
-LESSON = "lesson 2, Embedding"
 
 
 def _scaled_lookup(power: float) -> Any:
@@ -20,7 +19,7 @@ def _scaled_lookup(power: float) -> Any:
 
 embed = Exercise(
     "embed(ids, E)",
-    LESSON,
+    (2, "Adding the two, and why × √d_model"),
     mhalib.embed,
     cases=(
         Case(np.array([2, 0]), np.arange(12.0).reshape(3, 4)),
@@ -82,7 +81,7 @@ def _positions(
 
 sinusoidal_positions = Exercise(
     "sinusoidal_positions(n, d_model)",
-    LESSON,
+    (2, "A code for places"),
     mhalib.sinusoidal_positions,
     cases=(
         Case(2, 4),

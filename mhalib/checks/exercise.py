@@ -49,7 +49,7 @@ class Exercise:
     Parameters
     ----------
     signature : ``name(argument, …)``, as the lesson's stub has it
-    lesson : the notebook's name
+    section : number of the lesson, and the heading under which it explains this
     reference : a right function
     cases : inputs, the smallest first; the first can be worked out by hand
     mistakes : known mistakes; where two give the same values, the first is named
@@ -63,7 +63,7 @@ class Exercise:
     """
 
     signature: str
-    lesson: str
+    section: tuple[int, str]
     reference: Function
     cases: tuple[Case, ...]
     mistakes: tuple[Mistake, ...]

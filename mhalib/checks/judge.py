@@ -218,12 +218,13 @@ class _Judge:
         return (*self.arguments(case), ("yours", yours), ("right", shown(right)))
 
     def pointer(self) -> str:
-        return f"See {self.exercise.lesson}."
+        lesson, heading = self.exercise.section
+        return f"See lesson {lesson}, “{heading}”."
 
 
 def expected(exercise: Exercise, case: Case) -> Outcome:
     """Return what a right function gives."""
-    return run(exercise.reference, case.args, exercise.returns, call=exercise.call, seconds=60)
+    return run(exercise.reference, case.args, exercise.returns, call=exercise.call)
 
 
 def named_mistake(

@@ -12,7 +12,6 @@ import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
 
 Array = NDArray[Any]
-LESSON = "lesson 6, Layers"
 
 
 def _norm(
@@ -42,7 +41,7 @@ def _plain(n: int) -> tuple[Array, Array]:
 
 layer_norm = Exercise(
     "layer_norm(X, gamma, beta, eps)",
-    LESSON,
+    (6, "LayerNorm, by hand"),
     mhalib.layer_norm,
     cases=(
         Case(np.array([[1.0, 2.0, 3.0, 4.0]]), *_plain(4), 0.0),
@@ -147,7 +146,7 @@ def _ffn_case(*batch: int, d: int, d_ff: int) -> tuple[Array, ...]:
 
 feed_forward = Exercise(
     "feed_forward(X, W_1, b_1, W_2, b_2)",
-    LESSON,
+    (6, "The feed-forward network"),
     mhalib.feed_forward,
     cases=(
         Case(

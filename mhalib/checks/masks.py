@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake
 from mhalib.checks.properties import all_of
-from mhalib.checks.scores import LEAK, LESSON
+from mhalib.checks.scores import LEAK
 
 Array = NDArray[Any]
 
@@ -27,7 +27,7 @@ NUMBERS = (
 
 causal_mask = Exercise(
     "causal_mask(n_q, n_k)",
-    LESSON,
+    (3, "The future is hidden: the causal mask"),
     mhalib.causal_mask,
     cases=(Case(2, 2), Case(3, 3), Case(1, 5), Case(2, 5), Case(3, 2), Case(7, 7)),
     mistakes=(
@@ -84,7 +84,7 @@ _PLACES = np.arange
 
 padding_mask = Exercise(
     "padding_mask(lengths, n_k)",
-    LESSON,
+    (3, "Padding"),
     mhalib.padding_mask,
     cases=(
         Case(np.array([2, 3]), 3),

@@ -15,7 +15,6 @@ from mhalib.checks.properties import all_of
 from mhalib.checks.scores import LEAK, ROWS, SCALES, SWAPPED
 
 Array = NDArray[Any]
-LESSON = "lesson 5, Multi-head attention"
 REACH = "the last output does not depend on the first tokens"
 
 RESHAPED = (
@@ -54,7 +53,7 @@ def _token_blocks(X: Array, n_heads: int) -> Array:
 
 split_heads = Exercise(
     "split_heads(X, n_heads)",
-    LESSON,
+    (5, "The reshape trap"),
     mhalib.split_heads,
     cases=(
         Case(np.array([[0.0, 1, 2, 3], [4, 5, 6, 7]]), 2),
@@ -101,7 +100,7 @@ split_heads = Exercise(
 
 merge_heads = Exercise(
     "merge_heads(heads)",
-    LESSON,
+    (5, "The reshape trap"),
     mhalib.merge_heads,
     cases=(
         Case(np.array([[[0.0, 1], [4, 5]], [[2, 3], [6, 7]]])),
@@ -232,7 +231,7 @@ _wrong = partial(partial, _multi_head)
 
 multi_head_attention = Exercise(
     "multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None)",
-    LESSON,
+    (5, "Split, attend, concatenate, mix"),
     lambda X, W_Q, W_K, W_V, W_O, n_heads, mask=None: mhalib.multi_head_attention(
         X, W_Q, W_K, W_V, W_O, n_heads, mask=mask
     ),

@@ -40,12 +40,13 @@ def run(
     *,
     call: Callable[..., Any] | None = None,
     torch_dtype: str | None = None,
-    seconds: float = 5.0,
+    seconds: float | None = None,
 ) -> Outcome:
-    """Call `function` on copies of `args` in a thread of its own, for at most `seconds`.
+    """Call `function` on copies of `args`.
 
-    A thread, since signals work neither on Windows nor outside the main thread. With
-    `torch_dtype`, floating-point arrays arrive as torch tensors of this dtype.
+    With `seconds`, in a thread of its own and for at most so long: a thread, since signals work
+    neither on Windows nor outside the main thread. With `torch_dtype`, floating-point arrays
+    arrive as torch tensors of this dtype.
     """
     given = [_to_torch(arg, torch_dtype) if torch_dtype else copy.deepcopy(arg) for arg in args]
     box: list[Any] = []
@@ -59,12 +60,15 @@ def run(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        thread = threading.Thread(target=work, daemon=True)
-        thread.start()
-        thread.join(seconds)
-        if thread.is_alive():
-            _stop(thread)
-            return Outcome(hung=True)
+        if seconds is None:
+            work()
+        else:
+            thread = threading.Thread(target=work, daemon=True)
+            thread.start()
+            thread.join(seconds)
+            if thread.is_alive():
+                _stop(thread)
+                return Outcome(hung=True)
     raw = box[0]
     if isinstance(raw, BaseException):
         return Outcome(error=raw)

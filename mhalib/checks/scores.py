@@ -14,7 +14,6 @@ from mhalib.checks.exercise import Case, Exercise, Mistake, normal
 from mhalib.checks.properties import all_of
 
 Array = NDArray[Any]
-LESSON, SCALING = "lesson 3, Single-head attention", "lesson 4, Scaling"
 ROWS, LEAK = (
     "the rows of weights do not sum to 1",
     "a change of the last token moves earlier outputs",
@@ -60,7 +59,7 @@ def scaled(Q: Array, K: Array, factor: Any = lambda d_k: d_k**-0.5) -> Array:
 
 raw_scores = Exercise(
     "raw_scores(Q, K)",
-    LESSON,
+    (3, "The score of one pair, by hand"),
     partial(mhalib.scores, scale=1.0),
     cases=tuple(Case(Q, K) for Q, K in _QK),
     batches=(Case(normal(2, 3, 5), normal(2, 7, 5, seed=1)),),
@@ -83,7 +82,7 @@ raw_scores = Exercise(
 
 scores = Exercise(
     "scores(Q, K)",
-    SCALING,
+    (4, "Why: variances add"),
     mhalib.scores,
     cases=tuple(Case(Q, K) for Q, K in _QK),
     batches=(Case(normal(2, 3, 5), normal(2, 7, 5, seed=1)),),
@@ -110,7 +109,7 @@ def _no_maximum(x: Array) -> Array:
 
 softmax = Exercise(
     "softmax(x)",
-    LESSON,
+    (3, "Softmax, then the average of the values"),
     mhalib.softmax,
     cases=(
         Case(np.log([1.0, 2.0, 5.0])),

@@ -12,7 +12,6 @@ from mhalib.checks.exercise import Case, Exercise, Mistake
 
 Ids = list[int]
 Pair = tuple[int, int]
-LESSON = "lesson 1, Tokenization"
 
 
 def _merge(ids: Sequence[int], pair: Pair, new_id: int, step: int = 2, most: int = 99) -> Ids:
@@ -34,7 +33,7 @@ def _merge_from_the_right(ids: Sequence[int], pair: Pair, new_id: int) -> Ids:
 
 merge_pair = Exercise(
     "merge_pair(ids, pair, new_id)",
-    LESSON,
+    (1, "Byte-pair encoding by hand"),
     tokenizer.merge_pair,
     cases=(
         Case([1, 2, 3], (1, 2), 9),
@@ -113,7 +112,7 @@ def _train(
 
 train_bpe = Exercise(
     "train_bpe(words, n_merges)",
-    LESSON,
+    (1, "Byte-pair encoding by hand"),
     _train,
     cases=(
         Case(["at", "at", "bc"], 1),
@@ -204,7 +203,7 @@ _BANANA = [(97, 110), (98, 256), (97, 256), (257, 256)]
 
 bpe_encode = Exercise(
     "bpe_encode(word, merges)",
-    LESSON,
+    (1, "Encoding: the same merges, in the same order"),
     lambda word, merges: _encode(word, merges, min),
     cases=(
         Case("ab", []),

@@ -12,7 +12,6 @@ import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse, normal
 
 Array = NDArray[Any]
-LESSON = "lesson 7, Vocabulary head"
 
 _E = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
 _HEAD_CASES = (
@@ -23,7 +22,7 @@ _HEAD_CASES = (
 
 tied_logits = Exercise(
     "tied_logits(X, E)",
-    LESSON,
+    (7, "One dot product for each word"),
     mhalib.tied_logits,
     cases=_HEAD_CASES,
     batches=(Case(normal(2, 3, 5), normal(7, 5, seed=1)), Case(normal(5), normal(7, 5, seed=1))),
@@ -73,7 +72,7 @@ def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
 
 tied_head = Exercise(
     "tied_head(E)",
-    LESSON,
+    (7, "One table at both ends"),
     lambda E: lambda X: X @ E.T,
     cases=tuple(Case(case.args[1], case.args[0]) for case in _HEAD_CASES),
     mistakes=(
@@ -115,7 +114,7 @@ _SURE = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.25, 0.6
 
 next_token_loss = Exercise(
     "next_token_loss(logits, ids)",
-    LESSON,
+    (7, "Loss: surprise, in nats"),
     _stable_loss,
     cases=(
         Case(_SURE, np.array([0, 1, 2])),

@@ -1,5 +1,8 @@
 """The grader under test: it catches and names every mutant, and passes every right answer."""
 
+import json
+from pathlib import Path
+
 import pytest
 from mutants import MUTANTS
 from solutions import SOLUTIONS
@@ -7,6 +10,8 @@ from solutions import SOLUTIONS
 from mhalib.checks import EXERCISES, check
 from mhalib.checks.judge import expected
 from mhalib.checks.run import run, same
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
 
 # Common mistakes of multi-head attention, and the names under which the grader must know them
 COMMON = {
@@ -108,6 +113,15 @@ def test_the_smallest_inputs_are_small():
     for exercise in EXERCISES.values():
         sizes = [getattr(arg, "size", 1) for arg in exercise.cases[0].args]
         assert max(sizes) <= 12, exercise.name
+
+
+@pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.name)
+def test_the_pointer_leads_to_a_heading(exercise):
+    number, heading = exercise.section
+    (lesson,) = CHAPTERS.glob(f"0{number}-*.ipynb")
+    cells = json.loads(lesson.read_text("utf-8"))["cells"]
+    lines = "".join("".join(cell["source"]) + "\n" for cell in cells).splitlines()
+    assert {f"## {heading}", f"### {heading}"} & set(lines)
 
 
 @pytest.mark.parametrize("exercise", EXERCISES.values(), ids=lambda exercise: exercise.name)
