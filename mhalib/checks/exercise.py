@@ -31,7 +31,7 @@ class Mistake:
     name: str
     why: str
     wrong: Function
-    breaks: str = "only a comparison with known values notices it"
+    breaks: str = "nothing but a comparison with known values"
 
 
 class Case:

@@ -10,12 +10,14 @@ import numpy as np
 
 Kind = Literal["correct", "unsolved", "mistake", "wrong", "error", "hang", "type", "changed"]
 
-# admonition class and colour of its edge; the tint behind is a tenth of it, so that both a light
-# and a dark page show through
-_STYLE = {"correct": ("tip", "#2e9e5b"), "unsolved": ("note", "#4a86d8")}
-_OTHER = ("warning", "#d9822b")
-_BOX = "padding:.6em .9em;margin:.8em 0;overflow-x:auto"
-_LABEL = "text-align:left;vertical-align:top;padding:.15em .8em .15em 0"
+# The box's edge; the tint behind is a tenth of it, so that a light and a dark page show through.
+_EDGES = {"correct": "#2e9e5b", "unsolved": "#4a86d8"}
+_OTHER_EDGE = "#d9822b"
+_BOX = "padding:.6em .9em;margin:.8em 0;border-radius:.25rem;overflow-x:auto"
+_TITLE = "font-weight:600;margin:0 0 .4em"
+_TEXT = "margin:0 0 .6em"
+_LABEL = "text-align:left;vertical-align:top;padding:.1em .9em .1em 0;border:0"
+_CELL = "text-align:left;padding:.1em 0;border:0"
 _VALUE = "margin:0;padding:0;background:none;border:0;color:inherit;white-space:pre-wrap"
 
 
@@ -48,35 +50,40 @@ class Result:
 
     @property
     def heading(self) -> str:
-        mark = {"correct": "✓", "unsolved": "…"}.get(self.kind, "✗")
+        mark = {"correct": "✓", "unsolved": "…"}.get(self.kind, "✗ Not yet:")
         return f"{mark} {self.title}"
+
+    @property
+    def caption(self) -> str:
+        """What stands over the example."""
+        labels = [label for label, _ in self.example]
+        return "The smallest input that shows it:" if "right" in labels else "With this input:"
 
     def __repr__(self) -> str:
         lines = [self.heading, *self.paragraphs]
         width = max((len(label) for label, _ in self.example), default=0)
+        lines += [self.caption] * bool(self.example)
         for label, value in self.example:
             lines.append(f"  {label:<{width}}  " + value.replace("\n", "\n" + " " * (width + 4)))
         return "\n".join(lines + [self.pointer] * bool(self.pointer))
 
     def _repr_html_(self) -> str:
-        css, colour = _STYLE.get(self.kind, _OTHER)
-        parts = [f"<p>{html.escape(text)}</p>" for text in self.paragraphs]
-        if self.example:
-            rows = "".join(
-                f'<tr><th scope="row" style="{_LABEL}">{html.escape(label)}</th>'
-                f'<td style="text-align:left"><pre style="{_VALUE}">{html.escape(value)}</pre></td>'
-                "</tr>"
-                for label, value in self.example
-            )
-            parts.append(f'<table style="border:0;margin:.4em 0;max-width:100%">{rows}</table>')
-        if self.pointer:
-            parts.append(f"<p>{html.escape(self.pointer)}</p>")
-        tint = f"color-mix(in srgb, {colour} 10%, transparent)"
-        box = f"border-left:.25rem solid {colour};background:{tint}"
+        edge = _EDGES.get(self.kind, _OTHER_EDGE)
+        tint = f"color-mix(in srgb, {edge} 10%, transparent)"
+        lines = [*self.paragraphs, *[self.caption] * bool(self.example), self.pointer]
+        texts = [f'<p style="{_TEXT}">{html.escape(line)}</p>' for line in lines if line]
+        rows = "".join(
+            f'<tr><th scope="row" style="{_LABEL}">{html.escape(label)}</th>'
+            f'<td style="{_CELL}"><pre style="{_VALUE}">{html.escape(value)}</pre></td></tr>'
+            for label, value in self.example
+        )
+        if rows:
+            place = len(texts) - bool(self.pointer)
+            texts.insert(place, f'<table style="border:0;margin:0 0 .6em">{rows}</table>')
         return (
-            f'<div class="admonition {css} mhalib-check" style="{box};{_BOX}">'
-            f'<p class="admonition-title" style="font-weight:600;margin:0 0 .3em">'
-            f"{html.escape(self.heading)}</p>{''.join(parts)}</div>"
+            f'<div class="mhalib-check {self.kind}" '
+            f'style="border-left:.25rem solid {edge};background:{tint};{_BOX}">'
+            f'<p style="{_TITLE}">{html.escape(self.heading)}</p>{"".join(texts)}</div>'
         )
 
 

@@ -195,11 +195,12 @@ def test_the_answer_to_the_reshape_trap():
     assert (
         repr(result)
         == """\
-✗ reshaped before transposing
+✗ Not yet: reshaped before transposing
 The numbers were read off row by row and filled into heads: your heads mix tokens, so that \
 head 0 holds only the first tokens. First cut the features of each token into blocks, an axis \
 of its own; then move that axis to the front.
 What gives it away: a change of the last token moves earlier outputs.
+The smallest input that shows it:
   X        [[0., 1., 2., 3.],
             [4., 5., 6., 7.]]
   n_heads  2
@@ -235,12 +236,16 @@ def test_nothing_is_parsed_as_html():
 
 
 @pytest.mark.parametrize(
-    "function, css",
-    [(stub, "note"), (lambda X, h: X, "warning"), (EXERCISES["split_heads"].reference, "tip")],
+    "function, kind",
+    [
+        (stub, "unsolved"),
+        (lambda X, h: X, "wrong"),
+        (EXERCISES["split_heads"].reference, "correct"),
+    ],
 )
-def test_a_box_in_the_notebook(function, css):
+def test_a_box_in_the_notebook(function, kind):
     page = check("split_heads", function)._repr_html_()
-    assert page.startswith(f'<div class="admonition {css} mhalib-check"')
+    assert page.startswith(f'<div class="mhalib-check {kind}"')
     assert page.count("<div") == page.count("</div>") == 1
     assert " id=" not in page
 
