@@ -74,10 +74,10 @@ class Config:
                 )
 
 
-def parameter_shapes(config: Config) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of every parameter, in the order of computation."""
+def layer_shapes(config: Config) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every parameter of one layer."""
     d, h, d_ff = config.d_model, config.n_heads, config.d_ff
-    layer: dict[str, tuple[int, ...]] = {
+    return {
         "W_Q": (d, h * config.d_k),
         "W_K": (d, h * config.d_k),
         "W_V": (d, h * config.d_v),
@@ -91,11 +91,15 @@ def parameter_shapes(config: Config) -> dict[str, tuple[int, ...]]:
         "gamma_2": (d,),
         "beta_2": (d,),
     }
-    shapes: dict[str, tuple[int, ...]] = {"E": (config.vocab_size, d)}
+
+
+def parameter_shapes(config: Config) -> dict[str, tuple[int, ...]]:
+    """Return the name and shape of every parameter, in the order of computation."""
+    shapes: dict[str, tuple[int, ...]] = {"E": (config.vocab_size, config.d_model)}
     for i in range(config.n_layers):
-        shapes |= {f"layers.{i}.{name}": shape for name, shape in layer.items()}
-    if config.norm == "pre":
-        shapes |= {"gamma_f": (d,), "beta_f": (d,)}  # the norm after the last block
+        shapes |= {f"layers.{i}.{name}": shape for name, shape in layer_shapes(config).items()}
+    if config.norm == "pre":  # the norm after the last block
+        shapes |= {"gamma_f": (config.d_model,), "beta_f": (config.d_model,)}
     return shapes
 
 
@@ -198,9 +202,7 @@ class Trace:
                         if part.name == "attention"
                         else {part.name: value}
                     )
-                    arrays |= {
-                        f"layers.{i}.{name}": array for name, array in inner.items()
-                    }
+                    arrays |= {f"layers.{i}.{name}": array for name, array in inner.items()}
         return arrays
 
 
@@ -284,9 +286,7 @@ class Transformer:
         ids = validate.array("ids", ids, ndim=1)
         start = past[0][0].shape[-2] if past else 0
         embedded = embed(ids, p["E"], scale=1.0 if ablate.embedding_scale else None)
-        P = sinusoidal_positions(ids.shape[-1], config.d_model, start).astype(
-            embedded.dtype
-        )
+        P = sinusoidal_positions(ids.shape[-1], config.d_model, start).astype(embedded.dtype)
         if config.positions == "none" or ablate.positions:
             P = np.zeros_like(P)
         X = embedded + P
@@ -348,8 +348,7 @@ class Transformer:
     def save(self, path: str | Path, dtype: DTypeLike = np.float32) -> None:
         """Write the parameters as safetensors, the config in the file's metadata."""
         arrays = {
-            name: np.ascontiguousarray(array, dtype)
-            for name, array in self.parameters.items()
+            name: np.ascontiguousarray(array, dtype) for name, array in self.parameters.items()
         }
         save_file = _safetensors("safetensors.numpy").save_file
         save_file(arrays, path, metadata={"config": json.dumps(asdict(self.config))})
@@ -372,22 +371,14 @@ class Transformer:
             with safe_open(path, framework="np") as file:
                 config = Config(**json.loads((file.metadata() or {})["config"]))
                 names = file.keys()  # the file itself cannot be iterated
-                parameters = {
-                    name: file.get_tensor(name).astype(dtype) for name in names
-                }
+                parameters = {name: file.get_tensor(name).astype(dtype) for name in names}
             return cls(config, parameters)
-        except (
-            Exception
-        ) as error:  # safetensors raises its own classes for a damaged file
+        except Exception as error:  # safetensors raises its own classes for a damaged file
             raise ValueError(f"{path} is not a saved Transformer: {error}") from error
 
 
 def _head_edit(ablate: Ablation, layer: int) -> Callable[[Array], Array] | None:
-    values = (
-        ablate.heads
-        if isinstance(ablate.heads, Mapping)
-        else dict.fromkeys(ablate.heads, 0.0)
-    )
+    values = ablate.heads if isinstance(ablate.heads, Mapping) else dict.fromkeys(ablate.heads, 0.0)
     here = {head: value for (i, head), value in values.items() if i == layer}
     if not here:
         return None
@@ -405,9 +396,7 @@ def _safetensors(module: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise ImportError(
-            "model files need safetensors: pip install safetensors"
-        ) from error
+        raise ImportError("model files need safetensors: pip install safetensors") from error
 
 
 def load_tokenizer() -> Tokenizer:

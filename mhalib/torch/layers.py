@@ -1,0 +1,132 @@
+"""Layer norm, feed-forward network and blocks in PyTorch; formulas as in `mhalib.layers`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from mhalib.layers import BlockTrace
+from mhalib.model import Config, layer_shapes
+from mhalib.multihead import MultiHeadTrace
+from mhalib.torch.multihead import multi_head_trace
+
+
+def layer_norm(X: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
+    """Return ``gamma · (x − mean x) / √(var x + eps) + beta`` over the last axis."""
+    return F.layer_norm(X, X.shape[-1:], gamma, beta, eps)
+
+
+def relu(x: Tensor) -> Tensor:
+    """Return ``max(x, 0)``."""
+    return F.relu(x)
+
+
+def gelu(x: Tensor) -> Tensor:
+    """Return ``x Φ(x)``."""
+    return F.gelu(x)
+
+
+def gelu_tanh(x: Tensor) -> Tensor:
+    """Return GPT-2's approximation of `gelu`."""
+    return F.gelu(x, approximate="tanh")
+
+
+ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "relu": relu,
+    "gelu": gelu,
+    "gelu_tanh": gelu_tanh,
+}
+
+
+def feed_forward(
+    X: Tensor,
+    W_1: Tensor,
+    b_1: Tensor,
+    W_2: Tensor,
+    b_2: Tensor,
+    activation: Callable[[Tensor], Tensor] = relu,
+) -> Tensor:
+    """Return ``activation(X W_1 + b_1) W_2 + b_2``."""
+    return activation(X @ W_1 + b_1) @ W_2 + b_2
+
+
+class _Block(nn.Module):
+    """The parameters of one block, and what both kinds share; dropout acts in training only."""
+
+    W_Q: Tensor
+    W_K: Tensor
+    W_V: Tensor
+    W_O: Tensor
+    gamma_1: Tensor
+    beta_1: Tensor
+    W_1: Tensor
+    b_1: Tensor
+    W_2: Tensor
+    b_2: Tensor
+    gamma_2: Tensor
+    beta_2: Tensor
+
+    def __init__(self, config: Config, dropout: float = 0.0) -> None:
+        super().__init__()
+        self.n_heads = config.n_heads
+        self.activation = ACTIVATIONS[config.activation]
+        self.scale = None if config.scaled else 1.0
+        self.dropout = dropout
+        for name, shape in layer_shapes(config).items():
+            parameter = nn.Parameter(torch.full(shape, 1.0 if "gamma" in name else 0.0))
+            if len(shape) == 2:
+                nn.init.xavier_uniform_(parameter)
+            self.register_parameter(name, parameter)
+
+    def forward(self, X: Tensor, **options: Any) -> Tensor:
+        """Return the new stream, (*batch, n, d_model); ``mask``, ``causal``, … are passed on."""
+        return self.trace(X, fused=True, **options).output  # type: ignore[return-value]
+
+    def trace(self, X: Tensor, **options: Any) -> BlockTrace:
+        raise NotImplementedError
+
+    def _attend(self, X: Tensor, options: dict[str, Any]) -> MultiHeadTrace:
+        options = {"scale": self.scale, **options}
+        return multi_head_trace(X, self.W_Q, self.W_K, self.W_V, self.W_O, self.n_heads, **options)
+
+    def _drop(self, X: Any) -> Tensor:
+        return F.dropout(X, self.dropout, self.training)
+
+
+class PostNormBlock(_Block):
+    """``X' = norm(X + MultiHead(X))``, then ``norm(X' + FFN(X'))``."""
+
+    def trace(self, X: Tensor, **options: Any) -> BlockTrace:
+        """Return every intermediate; `forward` returns the output alone."""
+        attention = self._attend(X, options)
+        residual_1 = X + self._drop(attention.O)
+        norm_1 = layer_norm(residual_1, self.gamma_1, self.beta_1)
+        hidden = self.activation(norm_1 @ self.W_1 + self.b_1)
+        ffn = hidden @ self.W_2 + self.b_2
+        residual_2 = norm_1 + self._drop(ffn)
+        norm_2 = layer_norm(residual_2, self.gamma_2, self.beta_2)
+        trace: Any = (attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, norm_2)
+        return BlockTrace(*trace)
+
+
+class PreNormBlock(_Block):
+    """``X' = X + MultiHead(norm(X))``, then ``X' + FFN(norm(X'))``."""
+
+    def trace(self, X: Tensor, **options: Any) -> BlockTrace:
+        """Return every intermediate; `forward` returns the output alone."""
+        norm_1 = layer_norm(X, self.gamma_1, self.beta_1)
+        attention = self._attend(norm_1, options)
+        residual_1 = X + self._drop(attention.O)
+        norm_2 = layer_norm(residual_1, self.gamma_2, self.beta_2)
+        hidden = self.activation(norm_2 @ self.W_1 + self.b_1)
+        ffn = hidden @ self.W_2 + self.b_2
+        residual_2 = residual_1 + self._drop(ffn)
+        trace: Any = (attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, residual_2)
+        return BlockTrace(*trace)
+
+
+BLOCKS: Mapping[str, type[_Block]] = {"post": PostNormBlock, "pre": PreNormBlock}
