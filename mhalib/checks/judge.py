@@ -68,29 +68,16 @@ def check(name: str, function: Function, seconds: float = 5.0) -> Result:
 class _Judge:
     def __init__(self, exercise: Exercise, function: Function, seconds: float) -> None:
         self.exercise, self.function, self.seconds = exercise, function, seconds
-        self.torch_dtype: str | None = None
+        self.torch_dtype = tensors_for(exercise, function, seconds)
 
     def result(self) -> Result:
         exercise = self.exercise
-        self.torch_dtype = self.kind_of_arrays()
         plain = [case for case in exercise.cases if not case.note]
         stages = [plain, exercise.cases, exercise.batches if exercise.batch_needed else ()]
         for cases in stages:
             if (answer := self.verdict(cases)) is not None:
                 return answer
         return Result("correct", "Correct", tuple(self.remarks()))
-
-    def kind_of_arrays(self) -> str | None:
-        """Return the dtype of the tensors that the function wants, or None for NumPy arrays."""
-        if "torch" not in sys.modules:
-            return None
-        kinds = ["float32", None] if uses_torch(self.function) else [None, "float32"]
-        for self.torch_dtype in kinds:
-            if not isinstance(
-                self.outcome(self.exercise.cases[0]).error, (TypeError, AttributeError)
-            ):
-                return self.torch_dtype
-        return kinds[0]
 
     def outcome(self, case: Case) -> Outcome:
         return run(
@@ -220,6 +207,21 @@ class _Judge:
     def pointer(self) -> str:
         lesson, heading = self.exercise.section
         return f"See lesson {lesson}, “{heading}”."
+
+
+def tensors_for(exercise: Exercise, function: Function, seconds: float = 5.0) -> str | None:
+    """Return the dtype of the tensors that `function` works with, or None for NumPy arrays."""
+    if "torch" not in sys.modules:
+        return None
+    kinds = ["float32", None] if uses_torch(function) else [None, "float32"]
+    for kind in kinds:
+        outcome = run(
+            function, exercise.cases[0].args, exercise.returns,
+            call=exercise.call, torch_dtype=kind, seconds=seconds,
+        )  # fmt: skip
+        if not isinstance(outcome.error, (TypeError, AttributeError)):
+            return kind
+    return kinds[0]
 
 
 def expected(exercise: Exercise, case: Case) -> Outcome:

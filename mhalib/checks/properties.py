@@ -17,27 +17,26 @@ N, D = 5, 6  # tokens and features of the trials
 
 
 class Trial:
-    """A function from tokens X (n, d) and a causal mask to outputs (n, ·), to be tested."""
+    """A causal attention over tokens, ``run(X, W_V)``, with the function under test inside."""
 
     def __init__(self, run: Function) -> None:
         self.run = run
 
     def rows(self) -> str:
-        """Equal values in, the same value out: so it is if each row of weights sums to 1."""
-        X = np.tile(normal(1, D), (N, 1))
-        O = self.run(X)
-        if np.allclose(O, O[-1], atol=1e-6):
+        X, W_V = normal(N, D), np.zeros((D, D))
+        X[:, 0], W_V[0] = 1, 1  # X @ W_V is all 1
+        if np.allclose(self.run(X, W_V), 1, atol=1e-6):
             return ""
         return (
-            "All tokens were equal, and still the outputs differ: the rows of weights do not all "
-            "sum to 1, or different features are mixed."
+            "With values that are all 1, the outputs must all be 1, since each row of weights sums "
+            "to 1. Here they are not."
         )
 
     def leak(self) -> str:
         X = normal(N, D)
         changed = X.copy()
         changed[-1] += 1
-        if np.array_equal(self.run(X)[:-1], self.run(changed)[:-1], equal_nan=True):
+        if _close(self.run(X, _W[2])[:-1], self.run(changed, _W[2])[:-1]):
             return ""
         return (
             "A change of the last token moved earlier outputs. With a causal mask no token may see "
@@ -48,7 +47,7 @@ class Trial:
         X = normal(N, D)
         changed = X.copy()
         changed[0] += 1
-        if (self.run(X)[-1] != self.run(changed)[-1]).any():
+        if not _close(self.run(X, _W[2])[-1], self.run(changed, _W[2])[-1]):
             return ""
         return (
             "A change of the first token left the last output as it was. The last token must see "
@@ -56,9 +55,14 @@ class Trial:
         )
 
 
-CAUSAL = np.tri(N, dtype=bool)
+def _close(a: Array, b: Array) -> bool:
+    return np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True)  # equal but for rounding
+
+
 _W = [normal(D, D, seed=seed) / 2 for seed in range(1, 5)]
+_W_O = np.eye(D)
 _H = 3
+CAUSAL = np.tri(N, dtype=bool)
 
 
 def _split(X: Array) -> Array:
@@ -69,33 +73,36 @@ def _merge(heads: Array) -> Array:
     return heads.transpose(1, 0, 2).reshape(N, -1)
 
 
-def _weights(S: Array) -> Array:
-    exp = np.where(CAUSAL, np.exp(S), 0)
+def _weights(S: Array, mask: Array = CAUSAL) -> Array:
+    exp = np.where(mask, np.exp(S), 0)
     return exp / exp.sum(axis=-1, keepdims=True)
 
 
+def _raw(X: Array) -> Array:
+    return (X @ _W[0]) @ (X @ _W[1]).T
+
+
 def _attend(Q: Array, K: Array, V: Array) -> Array:
-    return _weights(Q @ K.swapaxes(-1, -2) / 2) @ V
+    return _weights(Q @ K.swapaxes(-1, -2)) @ V
+
+
+def _heads(X: Array, W_V: Array, split: Function) -> Array:
+    return _attend(*(split(X @ W) for W in (*_W[:2], W_V)))
 
 
 # How the answer to each exercise becomes part of an attention that can be put on trial
 TRIALS: dict[str, Any] = {
-    "attention_weights": lambda f: lambda X: f(X @ X.T / 4, CAUSAL) @ X,
-    "attention": lambda f: lambda X: f(X @ _W[0], X @ _W[1], X, CAUSAL),
-    "scores": lambda f: lambda X: _weights(f(X @ _W[0], X @ _W[1])) @ X,
-    "raw_scores": lambda f: lambda X: _weights(f(X @ _W[0], X @ _W[1]) / 4) @ X,
-    "causal_mask": lambda f: lambda X: _masked(f(N, N), X),
-    "softmax": lambda f: lambda X: f(np.where(CAUSAL, X @ X.T / 4, -np.inf)) @ X,
-    "split_heads": lambda f: lambda X: _merge(_attend(*(f(X @ W, _H) for W in _W[:3]))),
-    "merge_heads": lambda f: lambda X: f(_attend(*(_split(X @ W) for W in _W[:3]))),
-    "multi_head_attention": lambda f: lambda X: f(X, *_W, _H, CAUSAL),
-    "cached_attention": lambda f: lambda X: f(X, *_W[:3], None)[0],
+    "raw_scores": lambda f: lambda X, W_V: _weights(f(X @ _W[0], X @ _W[1]) / 4) @ X @ W_V,
+    "softmax": lambda f: lambda X, W_V: f(np.where(CAUSAL, _raw(X), -np.inf)) @ X @ W_V,
+    "causal_mask": lambda f: lambda X, W_V: _weights(_raw(X), f(N, N)) @ X @ W_V,
+    "attention_weights": lambda f: lambda X, W_V: f(_raw(X), CAUSAL) @ X @ W_V,
+    "attention": lambda f: lambda X, W_V: f(X @ _W[0], X @ _W[1], X @ W_V, CAUSAL),
+    "scores": lambda f: lambda X, W_V: _weights(f(X @ _W[0], X @ _W[1])) @ X @ W_V,
+    "split_heads": lambda f: lambda X, W_V: _merge(_heads(X, W_V, lambda X: f(X, _H))),
+    "merge_heads": lambda f: lambda X, W_V: f(_heads(X, W_V, _split)),
+    "multi_head_attention": lambda f: lambda X, W_V: f(X, *_W[:2], W_V, _W_O, _H, CAUSAL),
+    "cached_attention": lambda f: lambda X, W_V: f(X, *_W[:2], W_V, None)[0],
 }
-
-
-def _masked(mask: Array, X: Array) -> Array:
-    exp = np.where(mask, np.exp(X @ X.T / 4), 0)
-    return exp / exp.sum(axis=-1, keepdims=True) @ X
 
 
 def trial(name: str, kind: str) -> Function:

@@ -176,7 +176,7 @@ def test_unknown_mistakes_are_described():
     result = check("causal_mask", lambda n_q, n_k: np.eye(n_q, n_k, dtype=bool))
     assert result.title == "not the right mask"
     result = check("attention_weights", lambda S, mask: np.where(mask, 0.5, 0.25))
-    assert "the rows of weights do not all sum to 1" in repr(result)
+    assert "since each row of weights sums to 1" in repr(result)
     assert "A change of the last token" in repr(result)
 
 
