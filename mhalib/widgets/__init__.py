@@ -11,8 +11,18 @@ except ImportError as error:
         "mhalib.widgets needs the package anywidget; install it with: pip install anywidget"
     ) from error
 
+from mhalib.widgets.embedding import EmbeddingWidget
+from mhalib.widgets.layers import LayersWidget
+from mhalib.widgets.multi_head import MultiHeadWidget
 from mhalib.widgets.scaling import ScalingWidget
 from mhalib.widgets.single_head import SingleHeadWidget
 from mhalib.widgets.tokenizer import TokenizerWidget
 
-__all__ = ["ScalingWidget", "SingleHeadWidget", "TokenizerWidget"]
+__all__ = [
+    "EmbeddingWidget",
+    "LayersWidget",
+    "MultiHeadWidget",
+    "ScalingWidget",
+    "SingleHeadWidget",
+    "TokenizerWidget",
+]

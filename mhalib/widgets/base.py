@@ -89,6 +89,32 @@ class Positions(traitlets.TraitType):
         return sorted({validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in entries})
 
 
+class Flag(traitlets.TraitType):
+    """True or False."""
+
+    def validate(self, obj: Any, value: Any) -> bool:
+        if value not in (True, False):
+            raise TypeError(f"{self.name} must be True or False, got {value!r}")
+        return bool(value)
+
+
+class Pairs(Positions):
+    """A sorted list of (layer, head) pairs, each once."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        try:
+            pairs = [(first, second) for first, second in value]
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"{self.name} must be a list of (layer, head) pairs, got {value!r}"
+            ) from None
+        whole = [
+            [validate.positive_int(f"{self.name}[…]", part, minimum=0) for part in pair]
+            for pair in pairs
+        ]
+        return sorted([list(pair) for pair in {tuple(pair) for pair in whole}])
+
+
 class CourseWidget(anywidget.AnyWidget):
     """A widget of the course; every trait tagged ``sync`` here is part of its state.
 

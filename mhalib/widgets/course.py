@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
-from mhalib.model import Ablation, Trace, Transformer, load_model, load_tokenizer
+from mhalib import analysis
+from mhalib.language import RELATIONS, Text
+from mhalib.model import WEIGHTS, Ablation, Trace, Transformer, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
-from mhalib.widgets.base import CourseWidget, Text
+from mhalib.widgets import base
+from mhalib.widgets.base import CourseWidget
 from mhalib.widgets.models import pack
 
 MAX_TOKENS = 32
@@ -18,7 +22,58 @@ BASEBALL = "There are so many bats I can choose at the baseball store."
 CAVE = "I love to study bats that live inside a cave."
 
 
-class ModelWidget(CourseWidget):
+def shipped(variants: dict[str, str]) -> dict[str, str]:
+    """Return the variants whose model is among the course's weights, by sorted value."""
+    return {
+        value: name
+        for value, name in sorted(variants.items())
+        if (WEIGHTS / f"{name}.safetensors").is_file()
+    }
+
+
+@cache
+def evaluation_texts(per_relation: int = 4) -> list[Text]:
+    """Return a few unseen texts of each relation: the first that `mhalib.analysis` measures on."""
+    chosen: list[Text] = []
+    wanted = dict.fromkeys(RELATIONS, per_relation)
+    for text in analysis.evaluation_texts(400):
+        here = {name for name in text.relations if name and wanted[name] > 0}
+        if here:
+            chosen.append(text)
+            for name in here:
+                wanted[name] -= 1
+    return chosen
+
+
+def evaluation() -> list[dict[str, Any]]:
+    """Return `evaluation_texts` as a page needs them: text, and the relation of each word."""
+    return [{"text": str(text), "relations": list(text.relations)} for text in evaluation_texts()]
+
+
+def whole_words(tokenizer: Tokenizer) -> list[int]:
+    """Return the tokens that start with a space and that no merge makes longer."""
+    parts = {part for pair in tokenizer.merges for part in pair}
+    vocab = enumerate(tokenizer.vocab)
+    return [i for i, text in vocab if text[:1] == b" " and len(text) > 1 and i not in parts]
+
+
+class TokenizedWidget(CourseWidget):
+    """A widget around a text and its tokenizer; `_name` is what a page loads, None for nothing."""
+
+    text = base.Text(BASEBALL).tag(sync=True, state=True)
+    _model = traitlets.Dict().tag(sync=True)
+    _name: str | None = "tokenizer"
+
+    def __init__(self, tokenizer: Tokenizer | None, **values: Any) -> None:
+        self.tokenizer = tokenizer or load_tokenizer()
+        super().__init__(**values)
+        self._model = {"merges": [list(pair) for pair in self.tokenizer.merges]}
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "model": self._name}
+
+
+class ModelWidget(TokenizedWidget):
     """A widget around a model that reads a sentence.
 
     Parameters
@@ -27,9 +82,6 @@ class ModelWidget(CourseWidget):
     tokenizer : `Tokenizer` that goes with it, the course's if not given
     text : the sentence; its first 32 tokens are used
     """
-
-    text = Text(BASEBALL).tag(sync=True, state=True)
-    _model = traitlets.Dict().tag(sync=True)
 
     def __init__(
         self,
@@ -40,16 +92,19 @@ class ModelWidget(CourseWidget):
         if not isinstance(model, (str, Transformer)):
             raise TypeError(f"model must be a name or a Transformer, got {type(model).__name__}")
         self.transformer = load_model(model) if isinstance(model, str) else model
-        self.tokenizer = tokenizer or load_tokenizer()
+        super().__init__(tokenizer, **values)
+        self._name = model if isinstance(model, str) and tokenizer is None else None
+        self.use(self.transformer)
+
+    def use(self, model: str | Transformer) -> None:
+        """Show another model."""
+        self.transformer = load_model(model) if isinstance(model, str) else model
         if self.tokenizer.vocab_size > self.transformer.config.vocab_size:
             raise ValueError(
                 f"tokenizer has {self.tokenizer.vocab_size} tokens, "
                 f"the model knows {self.transformer.config.vocab_size}"
             )
-        self._name = model if isinstance(model, str) and tokenizer is None else None
-        super().__init__(**values)
-        merges = [list(pair) for pair in self.tokenizer.merges]
-        self._model = {**pack(self.transformer), "merges": merges}
+        self._model = {**pack(self.transformer), **self._model}
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -70,6 +125,3 @@ class ModelWidget(CourseWidget):
     def trace(self) -> Trace:
         """Every intermediate of the model on the sentence, from `Transformer.forward`."""
         return self.transformer.forward(self.ids, ablate=self.ablation)
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "model": self._name}

@@ -1,7 +1,4 @@
-"""Models as the widgets get them: once per site as scripts, in Jupyter as bytes.
-
-``python -m mhalib.widgets.models`` writes the scripts of the course's models into static/models/.
-"""
+"""Models as the widgets get them: once per site as scripts, in Jupyter as bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ from numpy.typing import DTypeLike
 from mhalib.model import Transformer, load_model, load_tokenizer
 
 FOLDER = Path(__file__).parent / "static" / "models"
-SHIPPED = ("main",)
+SHIPPED = ("tokenizer", "main")
 
 
 def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
@@ -33,14 +30,13 @@ def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
 
 
 def script(name: str) -> str:
-    """Return the classic script that hands a course model to the page: float16, base64."""
-    packed = pack(load_model(name), np.float16)
-    packed["data"] = base64.b64encode(packed["data"]).decode("ascii")
-    packed["merges"] = load_tokenizer().merges
+    """Return the classic script that hands a course model (float16, base64) to the page.
+
+    The name "tokenizer" stands for the merges, which all models share.
+    """
+    if name == "tokenizer":
+        packed: dict[str, Any] = {"merges": load_tokenizer().merges}
+    else:
+        packed = pack(load_model(name), np.float16)
+        packed["data"] = base64.b64encode(packed["data"]).decode("ascii")
     return f"(globalThis.mhalibModels ??= {{}})[{json.dumps(name)}] = {json.dumps(packed)};\n"
-
-
-if __name__ == "__main__":
-    FOLDER.mkdir(exist_ok=True)
-    for name in SHIPPED:
-        (FOLDER / f"{name}.js").write_text(script(name), "utf-8")

@@ -5,8 +5,8 @@ The attributes beside the classes are for readers whose page has no stylesheet o
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 def tag(name: str, *children: str, **attributes: Any) -> str:
     """Return one element; a trailing underscore and inner underscores of names are tidied."""
     words = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{html.escape(_short(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(_short(value))}"'
         for key, value in attributes.items()
     )
     return f"<{name}{words}>{''.join(children)}</{name}>"
@@ -39,7 +39,7 @@ def picture(label: str, width: float, height: float, *children: str) -> str:
 
 def text(x: float, y: float, words: str, anchor: str = "start", size: int = 11, **more: Any) -> str:
     return tag(
-        "text", html.escape(words), x=x, y=y, text_anchor=anchor, font_size=size,
+        "text", escape(words), x=x, y=y, text_anchor=anchor, font_size=size,
         **{"fill": "currentColor", **more},
     )  # fmt: skip
 
@@ -76,18 +76,25 @@ def heatmap(
     largest: float = 1.0,
 ) -> str:
     """Return the cells of a matrix: blue positive, orange negative, masked hatched."""
-    cells = []
+    paths: dict[tuple[str, float], list[str]] = {}  # cells of one look, in one path
     for i, j in np.ndindex(*matrix.shape):
         left, top = x + j * cell, y + i * cell
         if allowed is not None and not allowed[i, j]:
-            d = f"M{_short(left)} {_short(top + cell)}l{_short(cell)} {_short(-cell)}"
-            cells.append(tag("path", d=d, stroke="#888", class_="mh-masked"))
-        elif (strength := round(min(1.0, abs(float(matrix[i, j])) / largest) ** 0.6, 2)) > 0:
-            color = "#4076de" if matrix[i, j] > 0 else "#e06c18"
-            cells.append(
-                tag("rect", x=left, y=top, width=cell - 1, height=cell - 1, fill=color,
-                    fill_opacity=strength)
-            )  # fmt: skip
+            line = f"M{_short(left)} {_short(top + cell)}l{_short(cell)} {_short(-cell)}"
+            paths.setdefault(("", 1.0), []).append(line)
+            continue
+        strength = round(min(1.0, abs(float(matrix[i, j])) / largest) ** 0.6, 1)
+        color = "#4076de" if matrix[i, j] > 0 else "#e06c18"
+        side = _short(cell - 1)
+        box = f"M{_short(left)} {_short(top)}h{side}v{side}h-{side}z"
+        paths.setdefault((color, strength), []).append(box)
+    cells = [
+        tag("path", d="".join(d), fill=color, fill_opacity=strength)
+        if color
+        else tag("path", d="".join(d), stroke="#888", class_="mh-masked")
+        for (color, strength), d in paths.items()
+        if strength
+    ]
     height, width = (cell * side for side in matrix.shape)
     frame = tag("rect", x=x, y=y, width=width, height=height, fill="none", stroke="#888")
     return frame + "".join(cells)
@@ -114,7 +121,7 @@ def heatmap_figure(
         said, left + n * cell + 8, top + n * cell + 8,
         heatmap(weights, left, top, cell, allowed), *labels,
     )  # fmt: skip
-    return f"{drawing}<p>{html.escape(said)}</p>"
+    return f"{drawing}<p>{escape(said)}</p>"
 
 
 def _short(value: Any) -> str:

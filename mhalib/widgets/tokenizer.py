@@ -7,11 +7,12 @@ from typing import Any
 
 import traitlets
 
+from mhalib.tokenizer import Tokenizer
 from mhalib.widgets.base import Text, Whole
-from mhalib.widgets.course import BASEBALL, ModelWidget
+from mhalib.widgets.course import BASEBALL, TokenizedWidget
 
 
-class TokenizerWidget(ModelWidget):
+class TokenizerWidget(TokenizedWidget):
     """Text cut into tokens by the course's byte-pair encoding, merge by merge.
 
     Parameters
@@ -39,8 +40,12 @@ class TokenizerWidget(ModelWidget):
         "bytes. Colours alternate from word to word; merges never cross them."
     ).tag(sync=True, state=True)
 
+    def __init__(self, tokenizer: Tokenizer | None = None, **values: Any) -> None:
+        self._name = None if tokenizer else "tokenizer"
+        super().__init__(tokenizer, **values)
+
     @property
-    def ids(self) -> Any:
+    def ids(self) -> list[int]:
         """The ids of the whole text."""
         return self.tokenizer.encode(self.text)
 

@@ -73,12 +73,12 @@ export function choice(model, name, stops, { label, options, number = false }) {
   );
 }
 
-/** A drop-down list. `options`: {value: label}; values are strings unless `number`. */
+/** A drop-down list. `options`: [[value, label]]; values are strings unless `number`. */
 export function dropdown(model, name, stops, { label, options, number = false }) {
   const select = h(
     "select",
     { onchange: () => assign(model, { [name]: number ? Number(select.value) : select.value }) },
-    Object.entries(options).map(([value, text]) => h("option", { value }, text)),
+    options.map(([value, text]) => h("option", { value }, text)),
   );
   bind(model, name, stops, (value) => {
     select.value = value;
@@ -138,6 +138,35 @@ export function chips(model, name, label) {
       row.querySelectorAll("input").forEach((box, j) => {
         box.checked = model.get(name).includes(j);
       });
+    },
+  };
+}
+
+/** One position out of a row of labels. */
+export function pick(model, name, stops, label) {
+  const group = `mh-${name}-${Math.random().toString(36).slice(2)}`;
+  const row = h("div", { class: "mh-chip-row" });
+  let shown = "";
+  const check = () => {
+    row.querySelectorAll("input").forEach((box, j) => {
+      box.checked = j === model.get(name);
+    });
+  };
+  model.on(`change:${name}`, check);
+  stops.push(() => model.off(`change:${name}`, check));
+  return {
+    element: h("fieldset", { class: "mh-control mh-chips" }, h("legend", {}, rich(label)), row),
+    update(labels) {
+      if (shown !== JSON.stringify(labels)) {
+        shown = JSON.stringify(labels);
+        row.replaceChildren(
+          ...labels.map((text, j) => {
+            const box = h("input", { type: "radio", name: group, onchange: () => assign(model, { [name]: j }) });
+            return h("label", {}, box, h("span", {}, text));
+          }),
+        );
+      }
+      check();
     },
   };
 }

@@ -36,42 +36,51 @@ const unpacked = new WeakMap();
 
 function ready(packed) {
   if (!unpacked.has(packed)) {
-    unpacked.set(packed, { transformer: unpack(packed), tokenizer: new Tokenizer(packed.merges) });
+    unpacked.set(packed, {
+      transformer: packed.config && unpack(packed),
+      tokenizer: packed.merges && new Tokenizer(packed.merges),
+    });
   }
   return unpacked.get(packed);
 }
 
-/** { transformer, tokenizer } of a course model by name, for a page without a kernel. */
+/** { transformer, tokenizer } of a course model by name ("tokenizer": without a model). */
 export async function courseModel(name) {
-  return ready(await request(name));
+  const [{ transformer }, { tokenizer }] = (await Promise.all([request(name), request("tokenizer")])).map(ready);
+  return { transformer, tokenizer };
 }
 
 /**
  * Build a view once its model is there: `build(course)` gets { transformer, tokenizer } and returns
- * a function that ends it. In Jupyter the model is a value of the widget, and may change.
+ * a function that ends it. In Jupyter the model is a value of the widget. On a page it is fetched by
+ * name: that of `variants`, by the value of the trait `variant`, or else the trait `model`.
  */
-export function withModel(model, el, build) {
+export function withModel(model, el, build, variant = null) {
   let stop = () => {};
-  let ended = false;
+  let wanted = 0;
   const rebuild = (course) => {
-    if (ended) return;
     stop();
     el.replaceChildren();
     stop = build(course);
   };
-  const fromKernel = () => rebuild(ready(model.get("_model")));
-  if (model.get("_model")) {
-    fromKernel();
-    model.on("change:_model", fromKernel);
-  } else {
-    el.append(h("p", { class: "mh-note", role: "status" }, "Loading the model’s weights …"));
-    courseModel(model.get("model")).then(rebuild, (error) => {
-      el.replaceChildren(h("p", { class: "mh-note", role: "alert" }, error.message));
-    });
-  }
+  const update = async () => {
+    const turn = ++wanted;
+    if (model.get("_model")) return rebuild(ready(model.get("_model")));
+    const name = (variant && model.get("variants")[model.get(variant)]) || model.get("model");
+    if (!el.firstChild) el.append(h("p", { class: "mh-note", role: "status" }, "Loading the model’s weights …"));
+    try {
+      const course = await courseModel(name);
+      if (turn === wanted) rebuild(course);
+    } catch (error) {
+      if (turn === wanted) el.replaceChildren(h("p", { class: "mh-note", role: "alert" }, error.message));
+    }
+  };
+  const watched = ["change:_model", ...(variant && !model.get("_model") ? [`change:${variant}`] : [])];
+  for (const event of watched) model.on(event, update);
+  update();
   return () => {
-    ended = true;
-    model.off("change:_model", fromKernel);
+    wanted = Infinity;
+    for (const event of watched) model.off(event, update);
     stop();
   };
 }
@@ -81,11 +90,18 @@ export function idsOf(tokenizer, text) {
   return tokenizer.encode(text).slice(0, MAX_TOKENS);
 }
 
-/** How a token is shown: its text, with marks for spaces and broken characters. */
-export function show(tokenizer, id) {
+/** A token as text, with visible spaces and broken characters. */
+export function showExact(tokenizer, id) {
   const text = tokenizer.decode([id]);
-  if (text.includes("\uFFFD")) return [...tokenizer.vocab[id]].map((b) => `⟨${b.toString(16).padStart(2, "0")}⟩`).join("");
-  return text.replaceAll("\n", "⏎").replaceAll("\t", "⇥").replace(/^ (?=.)/, "").replaceAll(" ", "␣") || "␣";
+  if (text.includes("\uFFFD")) {
+    return [...tokenizer.vocab[id]].map((b) => `⟨${b.toString(16).padStart(2, "0")}⟩`).join("");
+  }
+  return text.replaceAll("\n", "⏎").replaceAll("\t", "⇥").replaceAll(" ", "␣");
+}
+
+/** The same as a short label: without the space that belongs to a word. */
+export function show(tokenizer, id) {
+  return showExact(tokenizer, id).replace(/^␣(?=.)/, "");
 }
 
 /** A box for the sentence, and the two sentences of the course to pick. */

@@ -1,11 +1,14 @@
 // Where a widget lives: on a page, its values are in the page; in Jupyter, anywidget syncs them.
 
 import { h, rich } from "./dom.js";
+import embedding from "./views/embedding.js";
+import layers from "./views/layers.js";
+import multiHead from "./views/multi-head.js";
 import scaling from "./views/scaling.js";
 import singleHead from "./views/single-head.js";
 import tokenizer from "./views/tokenizer.js";
 
-export const VIEWS = { scaling, "single-head": singleHead, tokenizer };
+export const VIEWS = { embedding, layers, "multi-head": multiHead, scaling, "single-head": singleHead, tokenizer };
 
 /** What anywidget's model offers to a view, for a page without a kernel. */
 export class PageModel {

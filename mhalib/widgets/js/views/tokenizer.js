@@ -1,7 +1,7 @@
 // Chapter 1: text → tokens → ids, and the merges one at a time.
 
 import { button, resetButton, textBox } from "../controls.js";
-import { show, withModel } from "../course.js";
+import { showExact, withModel } from "../course.js";
 import { assign, h, say, watch } from "../dom.js";
 import { dataTable } from "../table.js";
 
@@ -28,7 +28,7 @@ function build(model, el, tokenizer) {
   const list = h("ol", { class: "mh-tokens" });
   const table = dataTable("The tokens in a table", () => ({
     head: ["place", "token", "id", "bytes"],
-    rows: steps[current()].words.flat().map((id, i) => [i + 1, show(tokenizer, id), id, bytesOf(id)]),
+    rows: steps[current()].words.flat().map((id, i) => [i + 1, showExact(tokenizer, id), id, bytesOf(id)]),
   }));
   const bytesOf = (id) => [...tokenizer.vocab[id]].map((b) => b.toString(16).padStart(2, "0")).join(" ");
 
@@ -70,14 +70,13 @@ function build(model, el, tokenizer) {
       say(counts, `${[...text].length} characters · ${bytes} bytes · ${at} of ${last()} merges · ${ids.length} tokens`);
       if (rank === undefined) say(said, bytes ? "No merge yet: every byte is a token." : "Type something.");
       else {
-        const [a, b] = tokenizer.merges[rank].map((id) => `“${show(tokenizer, id)}” (${id})`);
-        say(said, `Merge number ${rank + 1} of the list: ${a} + ${b} → “${show(tokenizer, 256 + rank)}” (${256 + rank})`);
+        const [a, b] = tokenizer.merges[rank].map((id) => `“${showExact(tokenizer, id)}” (${id})`);
+        say(said, `Merge number ${rank + 1} of the list: ${a} + ${b} → “${showExact(tokenizer, 256 + rank)}” (${256 + rank})`);
       }
       let place = 0;
       list.replaceChildren(
         ...words.flatMap((word, w) =>
           word.map((id) => {
-            const spaced = tokenizer.vocab[id][0] === 32;
             place += 1;
             return h(
               "li",
@@ -86,7 +85,7 @@ function build(model, el, tokenizer) {
                 "data-tint": w % 2,
                 title: `token ${place}: id ${id}, bytes ${bytesOf(id)}`,
               },
-              h("span", { class: "mh-piece" }, spaced ? h("span", { class: "mh-space" }, "␣") : null, h("bdi", {}, show(tokenizer, id).replace(spaced && tokenizer.vocab[id].length === 1 ? "␣" : /^$/, ""))),
+              h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, id))),
               h("span", { class: "mh-id" }, String(id)),
               h("span", { class: "mh-bytes" }, bytesOf(id)),
             );
