@@ -1,9 +1,15 @@
-"""The table of the teachers' page: which kind of test notices which mistake.
+"""Parts of the teachers' page that are computed from the answers in this folder.
 
-``python tests/checks/kill_matrix.py`` prints it, computed from the mutants of this folder.
+``python tests/checks/kill_matrix.py`` writes them into the page: the keys, and the table which
+kind of test notices which mistake.
 """
 
+import inspect
+import re
+from pathlib import Path
+
 from mutants import MUTANTS
+from solutions import SOLUTIONS
 
 from mhalib.checks import EXERCISES
 from mhalib.checks.judge import expected, tensors_for
@@ -54,17 +60,43 @@ def rows():
             yield name, mistake, found
 
 
-def table():
-    """Return the table in Markdown."""
-    lines = [
-        "| exercise | mistake | " + " | ".join(TESTS) + " |",
-        "|---|---|" + "---|" * len(TESTS),
-    ]
-    for name, mistake, found in rows():
-        marks = " | ".join("caught" if test in found else "–" for test in TESTS)
-        lines.append(f"| `{name}` | {mistake} | {marks} |")
-    return "\n".join(lines) + "\n"
+def matrix():
+    """Return how many mistakes each kind of test notices, and the whole table, in Markdown."""
+    found = list(rows())
+    counts = [f"{sum(test in tests for _, _, tests in found)} of {len(found)}" for test in TESTS]
+    line = "| {} |\n".format
+    head, rule = " | ".join(TESTS), "|---" * len(TESTS) + "|\n"
+    total = line(head) + rule + line(" | ".join(counts))
+    table = "| exercise | mistake " + line(head) + "|---|---" + rule
+    for name, mistake, tests in found:
+        marks = " | ".join("caught" if test in tests else "–" for test in TESTS)
+        table += f"| `{name}` | {mistake} " + line(marks)
+    return f"{total}\n````{{admonition}} Mistake by mistake\n:class: dropdown\n\n{table}````\n"
+
+
+def keys():
+    """Return one right answer to each exercise, folded."""
+    blocks = []
+    for name, exercise in EXERCISES.items():
+        source = inspect.getsource(SOLUTIONS[name][0]).replace("@solution\n", "").strip()
+        source = re.sub(r"\b(\w+?)__\w+\(", r"\1(", source)  # split_heads__loops is split_heads
+        blocks.append(
+            f"````{{admonition}} {exercise.signature}, lesson {exercise.section[0]}\n"
+            f":class: dropdown\n\n```python\n{source}\n```\n````\n"
+        )
+    return "\n".join(blocks)
+
+
+PAGE = Path(__file__).parents[2] / "chapters" / "teachers.md"
+
+
+def filled_in(text):
+    """Return the page's `text` with the computed parts between their marks."""
+    for mark, part in (("keys", keys()), ("matrix", matrix())):
+        pattern = rf"(<!-- {mark} -->\n).*?(<!-- end -->\n)"
+        text = re.sub(pattern, lambda m, part=part: f"{m[1]}\n{part}\n{m[2]}", text, flags=re.S)
+    return text
 
 
 if __name__ == "__main__":
-    print(table(), end="")
+    PAGE.write_text(filled_in(PAGE.read_text("utf-8")), "utf-8")
