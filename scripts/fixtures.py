@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 
 import mhalib
+from mhalib import language
 from mhalib.tokenizer import split_words
+from mhalib.widgets.grammar import tabulate
 from mhalib.widgets.normals import normals
 from mhalib.widgets.scaling import ScalingWidget, entropy, jacobian_norm
 
@@ -142,11 +144,24 @@ def tokenizer_cases() -> Iterator[dict[str, Any]]:
             }
 
 
+def language_cases() -> Iterator[dict[str, Any]]:
+    yield {"grammar": tabulate()}
+    for text in [*language.corpus(40, seed=5), "I love bats", "", "The key to", "Say red red"]:
+        words = language.split_text(str(text))
+        for n in range(len(words) + 1):
+            prefix = " ".join(words[:n])
+            try:
+                yield {"prefix": prefix, "next": language.next_word_distribution(prefix)}
+            except ValueError:
+                yield {"prefix": prefix, "next": None}
+
+
 FIXTURES = {
     "attention": attention_cases,
     "scaling": scaling_cases,
     "model": model_cases,
     "tokenizer": tokenizer_cases,
+    "language": language_cases,
 }
 
 

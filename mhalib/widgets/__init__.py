@@ -17,6 +17,7 @@ from mhalib.widgets.multi_head import MultiHeadWidget
 from mhalib.widgets.scaling import ScalingWidget
 from mhalib.widgets.single_head import SingleHeadWidget
 from mhalib.widgets.tokenizer import TokenizerWidget
+from mhalib.widgets.vocab_head import VocabHeadWidget
 
 __all__ = [
     "EmbeddingWidget",
@@ -25,4 +26,5 @@ __all__ = [
     "ScalingWidget",
     "SingleHeadWidget",
     "TokenizerWidget",
+    "VocabHeadWidget",
 ]

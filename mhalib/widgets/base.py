@@ -89,6 +89,15 @@ class Positions(traitlets.TraitType):
         return sorted({validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in entries})
 
 
+class Ids(Positions):
+    """A list of ids of tokens, in their order."""
+
+    def validate(self, obj: Any, value: Any) -> list[int]:
+        if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+            raise TypeError(f"{self.name} must be a list of ids, got {value!r}")
+        return [validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in value]
+
+
 class Flag(traitlets.TraitType):
     """True or False."""
 

@@ -15,6 +15,7 @@ from mhalib.model import WEIGHTS, Ablation, Trace, Transformer, load_model, load
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import base
 from mhalib.widgets.base import CourseWidget
+from mhalib.widgets.grammar import tabulate
 from mhalib.widgets.models import pack
 
 MAX_TOKENS = 32
@@ -55,6 +56,11 @@ def whole_words(tokenizer: Tokenizer) -> list[int]:
     parts = {part for pair in tokenizer.merges for part in pair}
     vocab = enumerate(tokenizer.vocab)
     return [i for i, text in vocab if text[:1] == b" " and len(text) > 1 and i not in parts]
+
+
+@cache
+def _grammar() -> dict[str, Any]:
+    return tabulate()
 
 
 class TokenizedWidget(CourseWidget):
@@ -104,7 +110,16 @@ class ModelWidget(TokenizedWidget):
                 f"tokenizer has {self.tokenizer.vocab_size} tokens, "
                 f"the model knows {self.transformer.config.vocab_size}"
             )
-        self._model = {**pack(self.transformer), **self._model}
+        self._model = {**pack(self.transformer), **self._model, "grammar": _grammar()}
+
+    def token_id(self, name: str, token: int | str) -> int:
+        """Return the id of a token that may be given as text."""
+        if not isinstance(token, str):
+            return token
+        ids = self.tokenizer.encode(token)
+        if len(ids) != 1:
+            raise ValueError(f"{name} must be a single token, {token!r} has {len(ids)}")
+        return ids[0]
 
     @property
     def ids(self) -> NDArray[np.int64]:

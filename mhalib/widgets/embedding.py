@@ -63,12 +63,7 @@ class EmbeddingWidget(ModelWidget):
     ) -> None:
         super().__init__(model, tokenizer, **values)
         self.words = self.words or whole_words(self.tokenizer)
-        if isinstance(word, str):
-            ids = self.tokenizer.encode(word)
-            if len(ids) != 1:
-                raise ValueError(f"word must be a single token, {word!r} is {len(ids)}")
-            word = ids[0]
-        self.word = word
+        self.word = self.token_id("word", word)
 
     @property
     def E(self) -> Array:

@@ -90,7 +90,8 @@ class LayersWidget(ModelWidget):
         return self._stages(self.trace if text is None else self._trace_of(text))
 
     def _trace_of(self, text: str) -> Trace:
-        return self.transformer.forward(self.tokenizer.encode(text)[:32], ablate=self.ablation)
+        ids = np.array(self.tokenizer.encode(text)[:32])
+        return self.transformer.forward(ids, ablate=self.ablation)
 
     def _stages(self, trace: Trace) -> list[Array]:
         post = self.transformer.config.norm == "post"

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from mhalib.model import Transformer, load_model, load_tokenizer
+from mhalib.model import WEIGHTS, Transformer, load_model, load_tokenizer
+from mhalib.widgets.grammar import tabulate
 
 FOLDER = Path(__file__).parent / "static" / "models"
-SHIPPED = ("tokenizer", "main")
+SHIPPED = ("tokenizer", "grammar", *sorted(file.stem for file in WEIGHTS.glob("*.safetensors")))
 
 
 def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
@@ -32,10 +33,12 @@ def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
 def script(name: str) -> str:
     """Return the classic script that hands a course model (float16, base64) to the page.
 
-    The name "tokenizer" stands for the merges, which all models share.
+    "tokenizer" stands for the merges, which all models share, "grammar" for the language.
     """
     if name == "tokenizer":
         packed: dict[str, Any] = {"merges": load_tokenizer().merges}
+    elif name == "grammar":
+        packed = tabulate()
     else:
         packed = pack(load_model(name), np.float16)
         packed["data"] = base64.b64encode(packed["data"]).decode("ascii")

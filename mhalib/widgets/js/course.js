@@ -2,6 +2,7 @@
 
 import { textBox } from "./controls.js";
 import { assign, h, say } from "./dom.js";
+import { nextWordDistribution } from "./language.js";
 import { unpack } from "./model.js";
 import { Tokenizer } from "./tokenizer.js";
 
@@ -39,15 +40,26 @@ function ready(packed) {
     unpacked.set(packed, {
       transformer: packed.config && unpack(packed),
       tokenizer: packed.merges && new Tokenizer(packed.merges),
+      grammar: packed.grammar ?? packed,
     });
   }
   return unpacked.get(packed);
 }
 
-/** { transformer, tokenizer } of a course model by name ("tokenizer": without a model). */
+/** { transformer, tokenizer, grammar } of a course model by name ("tokenizer": without a model). */
 export async function courseModel(name) {
-  const [{ transformer }, { tokenizer }] = (await Promise.all([request(name), request("tokenizer")])).map(ready);
-  return { transformer, tokenizer };
+  const packed = await Promise.all([name, "tokenizer", "grammar"].map(request));
+  const [{ transformer }, { tokenizer }, { grammar }] = packed.map(ready);
+  return { transformer, tokenizer, grammar };
+}
+
+/** The exact next-word probabilities after some ids, as a Map from id to probability, or null. */
+export function exactNext({ grammar, tokenizer }, ids) {
+  const next = grammar.forms && nextWordDistribution(grammar, tokenizer.decode(ids));
+  if (!next) return null;
+  return new Map(
+    Object.entries(next).map(([word, p]) => [tokenizer.encode(/^[.,]$/.test(word) ? word : ` ${word}`)[0], p]),
+  );
 }
 
 /**

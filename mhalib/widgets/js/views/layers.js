@@ -107,7 +107,7 @@ function build(model, el, { transformer, tokenizer }) {
       now.cosines = found < 0 ? null : cosines(list, position, stages(run(others), norm), found);
       drawApart();
 
-      next.update(tokenizer, trace, position, `after “${labels[position]}”, read from layer ${depth}`);
+      next.update(tokenizer, `after “${labels[position]}”, read from layer ${depth}`, row(trace.probabilities, position));
 
       const swapped = ids.with(position, model.get("replacement"));
       now.changes = changes(list, stages(run(swapped), norm));

@@ -95,7 +95,9 @@ function build(model, el, { transformer, tokenizer }) {
     for (const { map } of heads) map.mark([[i, 0, 1, n], [i, j, 1, 1, "mh-strong"]]);
     const shares = now.layer.weights.map((w, k) => `head ${k + 1}: ${fixed(w.data[i * n + j], 3)}`).join(", ");
     say(pointed, `“${now.labels[i]}” looks at “${now.labels[j]}”: ${shares}`);
-    next.update(tokenizer, now.full, i, `after “${now.labels[i]}”`, now.changed);
+    next.update(tokenizer, `after “${now.labels[i]}”`, row(now.full.probabilities, i), {
+      after: now.changed && row(now.changed.probabilities, i),
+    });
     table.update();
   }
 

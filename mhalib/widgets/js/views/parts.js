@@ -3,40 +3,51 @@
 import { showExact } from "../course.js";
 import { fixed, h, say } from "../dom.js";
 import { ranked } from "../model.js";
-import { row } from "../tensor.js";
 
-function meter(value, className = "") {
-  const bar = h("span", { class: `mh-meter ${className}` });
+/** A bar for a share; `mark` draws a line across it at another share. */
+function meter(value, className = "", mark = null) {
+  const bar = h("span", { class: `mh-meter ${className}${mark === null ? "" : " mh-marked"}` });
   bar.style.setProperty("--part", Math.max(0, Math.min(1, value)));
+  if (mark !== null) bar.style.setProperty("--mark", mark);
   return bar;
 }
 
-/** The likeliest next tokens after one position; `changed` beside `full` if it is given. */
+/**
+ * The likeliest next tokens. `update` takes the probabilities `before`, those `after` a change (or
+ * null), and the `exact` ones as a Map from id to probability (or null).
+ */
 export function predictions({ onPick = null, count = 6 } = {}) {
   const list = h("ol", { class: "mh-predictions" });
   const note = h("p", { class: "mh-note", "aria-live": "polite" });
   return {
     element: h("div", {}, note, list),
-    update(tokenizer, full, position, text, changed = null) {
+    update(tokenizer, text, before, { after = null, exact = null, chosen = null } = {}) {
       say(note, text);
-      const before = row(full.probabilities, position);
-      const after = changed && row(changed.probabilities, position);
+      const focused = list.contains(document.activeElement) ? document.activeElement.value : null;
       const top = ranked(before).slice(0, count);
-      if (after) for (const id of ranked(after).slice(0, 3)) if (!top.includes(id)) top.push(id);
+      const more = [...(after ? ranked(after).slice(0, 3) : []), ...(exact?.keys() ?? [])];
+      for (const id of more) if (!top.includes(id) && top.length < count + 4) top.push(id);
       list.replaceChildren(
-        ...top.slice(0, count + 2).map((id) => {
+        ...top.map((id) => {
           const name = showExact(tokenizer, id);
           return h(
             "li",
-            {},
+            { class: id === chosen ? "mh-chosen-word" : null },
             onPick
-              ? h("button", { type: "button", class: "mh-link", onclick: () => onPick(id) }, name)
+              ? h("button", { type: "button", class: "mh-link", value: id, "aria-pressed": String(id === chosen), onclick: () => onPick(id) }, name)
               : h("span", { class: "mh-name" }, name),
-            h("span", { class: "mh-pair" }, meter(before[id]), after && meter(after[id], "mh-after")),
-            h("span", { class: "mh-figures" }, fixed(before[id], 3), after && h("span", { class: "mh-after-text" }, fixed(after[id], 3))),
+            h("span", { class: "mh-pair" }, meter(before[id], "", exact && (exact.get(id) ?? 0)), after && meter(after[id], "mh-after")),
+            h(
+              "span",
+              { class: "mh-figures" },
+              fixed(before[id], 3),
+              exact && h("span", { class: "mh-exact-text" }, `exact ${fixed(exact.get(id) ?? 0, 3)}`),
+              after && h("span", { class: "mh-after-text" }, fixed(after[id], 3)),
+            ),
           );
         }),
       );
+      if (focused !== null) list.querySelector(`[value="${focused}"]`)?.focus();
     },
   };
 }
