@@ -13,6 +13,7 @@ except ImportError as error:
 
 from mhalib.widgets.embedding import EmbeddingWidget
 from mhalib.widgets.layers import LayersWidget
+from mhalib.widgets.machine import MachineWidget
 from mhalib.widgets.multi_head import MultiHeadWidget
 from mhalib.widgets.scaling import ScalingWidget
 from mhalib.widgets.single_head import SingleHeadWidget
@@ -22,6 +23,7 @@ from mhalib.widgets.vocab_head import VocabHeadWidget
 __all__ = [
     "EmbeddingWidget",
     "LayersWidget",
+    "MachineWidget",
     "MultiHeadWidget",
     "ScalingWidget",
     "SingleHeadWidget",

@@ -98,6 +98,15 @@ class Ids(Positions):
         return [validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in value]
 
 
+class Names(Positions):
+    """A sorted list of names, each once."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+            raise TypeError(f"{self.name} must be a list of names, got {value!r}")
+        return sorted(set(value))
+
+
 class Flag(traitlets.TraitType):
     """True or False."""
 

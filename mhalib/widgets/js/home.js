@@ -3,13 +3,14 @@
 import { h, rich } from "./dom.js";
 import embedding from "./views/embedding.js";
 import layers from "./views/layers.js";
+import machine from "./views/machine.js";
 import multiHead from "./views/multi-head.js";
 import scaling from "./views/scaling.js";
 import singleHead from "./views/single-head.js";
 import tokenizer from "./views/tokenizer.js";
 import vocabHead from "./views/vocab-head.js";
 
-export const VIEWS = { "vocab-head": vocabHead, embedding, layers, "multi-head": multiHead, scaling, "single-head": singleHead, tokenizer };
+export const VIEWS = { "vocab-head": vocabHead, embedding, layers, machine, "multi-head": multiHead, scaling, "single-head": singleHead, tokenizer };
 
 /** What anywidget's model offers to a view, for a page without a kernel. */
 export class PageModel {

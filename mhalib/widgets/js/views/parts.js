@@ -36,7 +36,7 @@ export function predictions({ onPick = null, count = 6 } = {}) {
             onPick
               ? h("button", { type: "button", class: "mh-link", value: id, "aria-pressed": String(id === chosen), onclick: () => onPick(id) }, name)
               : h("span", { class: "mh-name" }, name),
-            h("span", { class: "mh-pair" }, meter(before[id], "", exact && (exact.get(id) ?? 0)), after && meter(after[id], "mh-after")),
+            h("span", { class: "mh-pair" }, meter(before[id], "", exact?.get(id) ?? null), after && meter(after[id], "mh-after")),
             h(
               "span",
               { class: "mh-figures" },

@@ -3,7 +3,7 @@
 import { button, pick, resetButton, slider } from "../controls.js";
 import { exactNext, idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
 import { assign, fixed, h, rich, say, watch } from "../dom.js";
-import { heatmap, largestSize } from "../heatmap.js";
+import { heatmap } from "../heatmap.js";
 import { draw, samplingProbabilities } from "../model.js";
 import { word } from "../normals.js";
 import { dataTable } from "../table.js";
@@ -118,6 +118,7 @@ function build(model, el, course) {
         { class: "mh-panel" },
         h("p", { class: "mh-title" }, rich("the logit of the chosen word: `x` · its row of `E`")),
         product.element,
+        h("p", { class: "mh-note" }, "each row of colours has its own scale"),
         feature,
         sum,
         table.element,
@@ -156,7 +157,13 @@ function build(model, el, course) {
       strip.data.set(e, x.length);
       strip.data.set(x.map((value, t) => value * e[t]), 2 * x.length);
       now = { logits, before, after, exact, product: strip };
-      product.update({ matrix: strip, rows: ["x", "E row", "product"], kind: "signed", max: largestSize(strip) });
+      const shades = matrix(3, x.length);
+      for (const r of [0, 1, 2]) {
+        const part = row(strip, r);
+        const max = part.reduce((a, b) => Math.max(a, Math.abs(b)), 1e-12);
+        shades.data.set(part.map((value) => value / max), r * x.length);
+      }
+      product.update({ matrix: shades, rows: ["x", "E row", "product"], kind: "signed" });
       say(sum, `logit of “${show(tokenizer, chosen)}” = sum of ${x.length} products = ${fixed(dot(x, e), 3)}; softmax makes it the probability ${fixed(before[chosen], 4)}`);
 
       const start = prompt().length;

@@ -1,0 +1,320 @@
+// The whole machine: every stage at once, one number followed back, anything switched off.
+
+import { causalMask } from "../attention.js";
+import { button, choice, pick, resetButton } from "../controls.js";
+import { idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
+import { assign, fixed, fmt, h, rich, say, watch } from "../dom.js";
+import { evaluator } from "../evaluation.js";
+import { colourKey, heatmap, largestSize } from "../heatmap.js";
+import { losses } from "../model.js";
+import { nameOf, parse, Provenance } from "../provenance.js";
+import { dataTable } from "../table.js";
+import { mean, row } from "../tensor.js";
+import { beforeAfter, predictions, relationBars } from "./parts.js";
+
+const NAMES = ["text", "position", "layer", "head", "off", "follow"];
+const SWITCHES = {
+  scale: "1/√`d_k`",
+  mask: "causal mask",
+  positions: "positions",
+  embedding_scale: "×√`d_model`",
+  residual: "residual",
+  norm: "layer norm",
+};
+// stage of the trace → title, in the order of computation (post-norm)
+const BEFORE = { embedded: "rows of `E`", positions: "positions", X: "`X` = their sum" };
+const LAYER = {
+  Q: "queries `Q`",
+  K: "keys `K`",
+  V: "values `V`",
+  scores: "scores",
+  weights: "weights",
+  heads: "head output",
+  concat: "concat of all heads",
+  O: "`O` = concat · `W_O`",
+  residual_1: "residual sum",
+  norm_1: "layer norm",
+  ffn_hidden: "feed-forward, inside",
+  ffn: "feed-forward, out",
+  residual_2: "residual sum",
+  norm_2: "layer norm",
+};
+const PRE_NORM = ["norm_1", "Q", "K", "V", "scores", "weights", "heads", "concat", "O", "residual_1", "norm_2", "ffn_hidden", "ffn", "residual_2"];
+const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
+const SQUARE = ["scores", "weights"];
+
+/** ["scale", "heads.0.1", "W_O.2", "layers.1"] as what `Transformer.forward` takes out. */
+export function ablation(off, { n_layers: N, n_heads: H }) {
+  const ablate = { heads: [], W_O: [], layers: [] };
+  for (const name of off) {
+    const [kind, layer, head] = name.split(".");
+    if (kind in SWITCHES) ablate[kind] = true;
+    else if (Number(layer) < N && kind === "heads" && Number(head) < H) ablate.heads.push([Number(layer), Number(head)]);
+    else if (Number(layer) < N && kind !== "heads") ablate[kind].push(Number(layer));
+  }
+  return ablate;
+}
+
+export default function view(model, el) {
+  return withModel(model, el, (course) => build(model, el, course));
+}
+
+function build(model, el, { transformer, tokenizer }) {
+  const stops = [];
+  const { n_layers: N, n_heads: H, norm } = transformer.config;
+  const order = norm === "pre" ? PRE_NORM : Object.keys(LAYER);
+  readLink(model);
+  const evaluation = evaluator(transformer, tokenizer, model.get("evaluation"));
+  stops.push(evaluation.stop);
+  let whole = null;
+  let now;
+
+  // what is switched on and off
+  const boxes = new Map();
+  const toggle = (name, label) => {
+    const box = h("input", {
+      type: "checkbox",
+      onchange: () => {
+        const others = model.get("off").filter((other) => other !== name);
+        assign(model, { off: box.checked ? others : [...others, name].sort() });
+      },
+    });
+    boxes.set(name, box);
+    return h("label", {}, box, h("span", {}, rich(label)));
+  };
+  const board = h(
+    "fieldset",
+    { class: "mh-control mh-chips mh-board" },
+    h("legend", {}, "switched on (press to switch off)"),
+    h("div", { class: "mh-chip-row" }, Object.entries(SWITCHES).map(([name, label]) => toggle(name, label))),
+    Array.from({ length: N }, (_, l) =>
+      h(
+        "div",
+        { class: "mh-chip-row" },
+        toggle(`layers.${l}`, `layer ${l + 1}`),
+        toggle(`W_O.${l}`, "`W_O`"),
+        Array.from({ length: H }, (_, k) => toggle(`heads.${l}.${k}`, `head ${k + 1}`)),
+      ),
+    ),
+  );
+
+  // the stages
+  const follow = (ref) => assign(model, { follow: nameOf(ref), ...(ref.layer === null ? {} : { layer: ref.layer }), ...(ref.head === null ? {} : { head: ref.head }) });
+  const tiles = {};
+  const tile = (stage, title) => {
+    const inLayer = stage in LAYER;
+    const refAt = (i, j) => ({ stage, layer: inLayer ? model.get("layer") : null, head: PER_HEAD.includes(stage) ? model.get("head") : null, i, j });
+    const make = (side) =>
+      heatmap({
+        label: `${title.replaceAll("`", "")}, ${side}`,
+        compact: true,
+        onMove: (i, j, pressed) => {
+          const ref = refAt(i, j);
+          say(pointed, `${label(ref)}: ${fixed((side === "whole" ? now.wholeSource : now.source).value(ref), 4)}${side === "whole" && now.changed ? " in the whole model" : ""}`);
+          if (pressed || el.querySelector(":focus-visible") === maps[side].surface) follow(ref);
+        },
+      });
+    const maps = { changed: make("changed"), whole: make("whole") };
+    const gone = h("p", { class: "mh-note" }, "this layer is switched off");
+    tiles[stage] = { maps, gone, inLayer };
+    return h("div", { class: "mh-panel mh-stage" }, h("p", { class: "mh-title" }, rich(title)), h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element), gone);
+  };
+  const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
+
+  // one number followed back
+  const path = h("p", { class: "mh-title", "aria-live": "polite" });
+  const formula = h("p", { class: "mh-readout mh-arithmetic" });
+  const terms = h("div", { class: "mh-terms mh-wrapped" });
+  const trail = [];
+  const back = button("◀ back", () => {
+    trail.pop();
+    const last = trail.pop();
+    if (last) follow(parse(last));
+  });
+
+  const token = pick(model, "position", stops, "read the prediction after");
+  const next = predictions({ onPick: (id) => follow({ stage: "probabilities", layer: null, head: null, i: now.position, j: id }) });
+  const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
+  const relations = relationBars();
+  const measuring = h("p", { class: "mh-note", "aria-live": "polite" });
+  const link = h("a", { class: "mh-button", href: "#" }, "link to this state");
+  const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i + 1)]));
+  const idsTable = h("ol", { class: "mh-tokens mh-ids" });
+  const table = dataTable("The followed number’s matrix", () => {
+    const ref = parse(model.get("follow"));
+    const A = now.matrix(ref);
+    if (!A) return { head: ["no such number here"], rows: [] };
+    const columns = Math.min(A.cols, 64);
+    return {
+      head: ["", ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j + 1)))],
+      rows: Array.from({ length: A.rows }, (_, i) => [now.labels[i], ...[...row(A, i)].slice(0, columns).map((v) => fixed(v, 3))]),
+    };
+  });
+
+  el.append(
+    h(
+      "div",
+      { class: "mh-controls" },
+      sentenceBox(model, stops, tokenizer),
+      board,
+      token.element,
+      h("div", { class: "mh-row" }, resetButton(model, NAMES), model.get("_model") ? null : link),
+    ),
+    beforeAfter("the whole model", "with what you switched off"),
+    h(
+      "div",
+      { class: "mh-grid-2" },
+      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "what comes next (pick a word to follow its probability back)"), next.element, lossText),
+      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "loss by relation"), relations.element, measuring),
+    ),
+    h("div", { class: "mh-panel mh-explain mh-follow" }, h("div", { class: "mh-row" }, back, path), formula, terms),
+    h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "tokens and ids"), idsTable),
+    h("div", { class: "mh-stages" }, Object.entries(BEFORE).map(([stage, title]) => tile(stage, title))),
+    h(
+      "div",
+      { class: "mh-row" },
+      choice(model, "layer", stops, { label: "layer", options: numbers(N), number: true }),
+      choice(model, "head", stops, { label: "head", options: numbers(H), number: true }),
+      pointed,
+    ),
+    h("div", { class: "mh-stages" }, order.map((stage) => tile(stage, LAYER[stage]))),
+    h("div", { class: "mh-panel" }, colourKey("signed"), h("p", { class: "mh-note" }, "1 stands for the largest number of a picture (for weights: for 1)")),
+    table.element,
+  );
+
+  function label({ layer, stage, head, i, j }) {
+    const where = [layer === null ? null : `layer ${layer + 1}`, head === null ? null : `head ${head + 1}`].filter(Boolean).join(", ");
+    const column = SQUARE.includes(stage)
+      ? `“${now.labels[j]}”`
+      : stage === "logits" || stage === "probabilities"
+        ? `“${showExact(tokenizer, j)}”`
+        : j + 1;
+    const name = { heads: "head output", ffn_hidden: "feed-forward, inside", ffn: "feed-forward", norm_1: "norm", norm_2: "norm", residual_1: "residual sum", residual_2: "residual sum" }[stage] ?? stage;
+    return `${where ? `${where}: ` : ""}${name}[“${now.labels[i]}”, ${column}]`;
+  }
+
+  function explain() {
+    const name = model.get("follow");
+    const ref = parse(name);
+    if (trail.at(-1) !== name) trail.push(name);
+    back.disabled = trail.length < 2;
+    const found = now.source.explain(ref);
+    if (!found) {
+      say(path, "Pick a number: a word above, or a cell of any picture below.");
+      say(formula, "");
+      terms.replaceChildren();
+      return;
+    }
+    const before = now.changed ? now.wholeSource.value(ref) : null;
+    say(path, `${label(ref)} = ${fmt(found.value, 4)}${before === null || before === undefined ? "" : ` (whole model: ${fmt(before, 4)})`}`);
+    say(formula, found.formula);
+    const shown = found.terms.slice(0, 12);
+    const focused = terms.contains(document.activeElement);
+    terms.replaceChildren(
+      ...shown.map((term) =>
+        h(
+          "button",
+          { type: "button", class: "mh-button mh-small", onclick: () => follow(term.ref) },
+          `${label(term.ref)} ${fixed(now.source.value(term.ref), 3)}`,
+          term.factor === undefined ? ` ${term.what}` : ` ${term.what} ${fixed(term.factor, 3)} = ${fixed(term.product, 3)}`,
+        ),
+      ),
+      found.terms.length > shown.length ? h("span", { class: "mh-note" }, `and ${found.terms.length - shown.length} smaller products`) : "",
+    );
+    if (focused) (terms.querySelector("button") ?? back).focus();
+    for (const [stage, { maps }] of Object.entries(tiles)) {
+      const here = ref.stage === stage && (ref.layer === null || ref.layer === model.get("layer")) && (ref.head === null || ref.head === model.get("head"));
+      const come = found.terms.filter((t) => t.ref.stage === stage && (t.ref.layer === null || t.ref.layer === model.get("layer")) && (t.ref.head === null || t.ref.head === model.get("head"))).slice(0, 12);
+      for (const map of Object.values(maps)) {
+        map.mark([...come.map((t) => [t.ref.i, t.ref.j, 1, 1]), ...(here ? [[ref.i, ref.j, 1, 1, "mh-strong"]] : [])]);
+      }
+    }
+  }
+
+  let lastInput = "";
+  stops.push(
+    watch(model, NAMES, () => {
+      const off = model.get("off");
+      const ids = idsOf(tokenizer, model.get("text"));
+      const labels = ids.map((id) => show(tokenizer, id));
+      token.update(labels);
+      for (const [name, box] of boxes) box.checked = !off.includes(name);
+      if (!ids.length) return;
+      const position = Math.min(model.get("position"), ids.length - 1);
+      const ablate = ablation(off, transformer.config);
+      const full = now?.key === ids.join() ? now.full : transformer.forward(ids);
+      const changed = off.length ? transformer.forward(ids, { ablate }) : null;
+      const trace = changed ?? full;
+      const source = new Provenance(transformer, trace, changed ? ablate : {});
+      const wholeSource = new Provenance(transformer, full, {});
+      const matrixIn = (from) => ({ layer, stage, head }) => {
+        const holder = layer === null ? from : from.layers.find(({ index }) => index === layer);
+        return head === null ? holder?.[stage] : holder?.[stage]?.[head];
+      };
+      now = { key: ids.join(), labels, position, full, changed, source, wholeSource, matrix: matrixIn(trace) };
+
+      const [layer, head] = [model.get("layer"), model.get("head")];
+      for (const [stage, { maps, gone, inLayer }] of Object.entries(tiles)) {
+        const ref = { stage, layer: inLayer ? layer : null, head: PER_HEAD.includes(stage) ? head : null };
+        const pair = [matrixIn(full)(ref), changed && matrixIn(changed)(ref)];
+        const kind = stage === "weights" ? "share" : "signed";
+        const max = kind === "share" ? 1 : largestSize(...pair.filter(Boolean));
+        const mask = (open) => (SQUARE.includes(stage) && !open ? causalMask(ids.length) : null);
+        maps.whole.update({ matrix: pair[0], kind, max, mask: mask(false) });
+        maps.changed.element.hidden = !pair[1];
+        gone.hidden = !changed || Boolean(pair[1]);
+        if (pair[1]) maps.changed.update({ matrix: pair[1], kind, max, mask: mask(ablate.mask) });
+      }
+      idsTable.replaceChildren(...ids.map((id, i) => h("li", { class: "mh-token", "data-tint": Number(i === position) }, h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, id))), h("span", { class: "mh-id" }, String(id)))));
+
+      next.update(tokenizer, `after “${labels[position]}”`, row(full.probabilities, position), {
+        after: changed && row(changed.probabilities, position),
+        chosen: parse(model.get("follow")).stage === "probabilities" ? parse(model.get("follow")).j : null,
+      });
+      const loss = (each) => fixed(mean(losses(each)), 3);
+      say(lossText, ids.length < 2 ? "" : `loss of this sentence: ${loss(full)} nats a token${changed ? `, with your switches ${loss(changed)}` : ""}`);
+      explain();
+      table.update();
+      link.href = linkTo(model);
+
+      const input = JSON.stringify(off);
+      if (input !== lastInput) {
+        lastInput = input;
+        say(measuring, "measuring …");
+        const showRelations = (measured) => {
+          relations.update(whole, measured);
+          say(measuring, `nats a word, on ${model.get("evaluation").length} texts the model has not seen`);
+        };
+        const withWhole = (then) => (whole ? then() : evaluation.run({}, (measured) => ((whole = measured), then())));
+        withWhole(() => (off.length ? evaluation.run(ablate, showRelations) : showRelations(null)));
+      }
+    }),
+  );
+  return () => stops.forEach((stop) => stop());
+}
+
+// The state in the address: #machine=… (text, switches, the followed number).
+
+const LINKED = { text: "string", position: "number", layer: "number", head: "number", off: "object", follow: "string" };
+
+function linkTo(model) {
+  const state = Object.fromEntries(Object.keys(LINKED).map((name) => [name, model.get(name)]));
+  return `#machine=${encodeURIComponent(JSON.stringify(state))}`;
+}
+
+function readLink(model) {
+  const found = /^#machine=(.+)$/.exec(globalThis.location?.hash ?? "");
+  if (!found || model.get("_model")) return;
+  try {
+    const state = JSON.parse(decodeURIComponent(found[1]));
+    const good = Object.entries(LINKED).filter(([name, type]) => {
+      const value = state[name];
+      if (type === "number") return Number.isInteger(value) && value >= 0;
+      if (name === "off") return Array.isArray(value) && value.length <= 64 && value.every((each) => typeof each === "string");
+      return typeof value === type && value.length <= 400;
+    });
+    for (const [name] of good) model.set(name, state[name]);
+  } catch {
+    // not a link of ours: the widget opens as the page has it
+  }
+}
