@@ -17,6 +17,7 @@ from mhalib.attention import (
     padding_mask,
     scores,
     softmax,
+    window_mask,
 )
 from mhalib.embedding import embed, sinusoidal_positions
 from mhalib.layers import (
@@ -42,6 +43,7 @@ from mhalib.multihead import (
     merge_heads,
     multi_head_attention,
     multi_head_trace,
+    repeat_heads,
     split_heads,
 )
 from mhalib.tokenizer import Tokenizer, train_bpe
@@ -63,8 +65,8 @@ __all__ = [
     "gelu", "gelu_tanh", "generate", "greedy", "init_parameters", "layer_norm", "load_model",
     "load_tokenizer", "log_softmax", "merge_heads", "multi_head_attention", "multi_head_trace",
     "next_token_pairs", "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block",
-    "relu", "sample", "scores", "show_source", "sinusoidal_positions", "softmax", "split_heads",
-    "tied_logits", "top_k_filter", "top_p_filter", "train_bpe",
+    "relu", "repeat_heads", "sample", "scores", "show_source", "sinusoidal_positions", "softmax",
+    "split_heads", "tied_logits", "top_k_filter", "top_p_filter", "train_bpe", "window_mask",
 ]  # fmt: skip
 
 

@@ -13,9 +13,7 @@ def array(name: str, value: ArrayLike, ndim: int) -> NDArray[Any]:
     """Return `value` as an array with at least `ndim` axes."""
     result = np.asarray(value)
     if result.ndim < ndim:
-        raise ValueError(
-            f"{name} must have at least {ndim} axes, got shape {result.shape}"
-        )
+        raise ValueError(f"{name} must have at least {ndim} axes, got shape {result.shape}")
     return result
 
 
@@ -69,9 +67,7 @@ def real_number(name: str, value: Any) -> float:
     return number
 
 
-def boolean_mask(
-    name: str, value: ArrayLike, shape: tuple[int, ...]
-) -> NDArray[np.bool_]:
+def boolean_mask(name: str, value: ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     """Return `value` as a boolean array that broadcasts to `shape`."""
     mask = np.asarray(value)
     if mask.dtype != np.bool_:
@@ -94,9 +90,7 @@ def broadcasts_to(name: str, array: NDArray[Any], shape: tuple[int, ...]) -> Non
         raise ValueError(f"{name} must broadcast to {shape}, got shape {array.shape}")
 
 
-def same_length(
-    name: str, array: NDArray[Any], axis: int, expected: int, what: str
-) -> None:
+def same_length(name: str, array: NDArray[Any], axis: int, expected: int, what: str) -> None:
     """Refuse an `array` whose length along `axis` is not `expected`."""
     if array.shape[axis] != expected:
         raise ValueError(

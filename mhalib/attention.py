@@ -105,9 +105,34 @@ def causal_mask(n_q: int, n_k: int | None = None) -> Bool[Array, "n_q n_k"]:
     >>> causal_mask(1, 3).astype(int)
     array([[1, 1, 1]])
     """
+    return window_mask(n_q, n_k, right=0)
+
+
+def window_mask(
+    n_q: int, n_k: int | None = None, *, left: int | None = None, right: int | None = None
+) -> Bool[Array, "n_q n_k"]:
+    """Return the mask in which a token sees `left` tokens back and `right` tokens ahead.
+
+    ``mask[i, j] = (−left ≤ j − (i + n_k − n_q) ≤ right)``; None is no limit. Aligned as in
+    `causal_mask`, which is the case ``right=0``.
+
+    Examples
+    --------
+    >>> window_mask(4, left=1, right=0).astype(int)
+    array([[1, 0, 0, 0],
+           [1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    """
     n_q = validate.positive_int("n_q", n_q, minimum=0)
     n_k = n_q if n_k is None else validate.positive_int("n_k", n_k, minimum=0)
-    return np.tri(n_q, n_k, k=n_k - n_q, dtype=bool)
+    ahead = np.arange(n_k) - (np.arange(n_q)[:, None] + n_k - n_q)
+    mask = np.ones((n_q, n_k), dtype=bool)
+    if left is not None:
+        mask &= ahead >= -validate.positive_int("left", left, minimum=0)
+    if right is not None:
+        mask &= ahead <= validate.positive_int("right", right, minimum=0)
+    return mask
 
 
 def padding_mask(
@@ -182,9 +207,7 @@ def scores(
     _batch_shape(Q=Q, K=K)
     factor = 1 / math.sqrt(max(Q.shape[-1], 1)) if scale is None else scale
     factor = validate.real_number("scale", factor)
-    with np.errstate(
-        invalid="ignore"
-    ):  # an infinite key may be one that the mask leaves out
+    with np.errstate(invalid="ignore"):  # an infinite key may be one that the mask leaves out
         S = (_widened(Q) * factor) @ _widened(K).swapaxes(-1, -2)
     return S.astype(np.result_type(Q, K), copy=False)
 
@@ -231,9 +254,7 @@ def attention_weights(
         validate.broadcasts_to("bias", bias, S.shape)
         S = S + bias.astype(S.dtype)
     if mask is not None:
-        S = np.where(validate.boolean_mask("mask", mask, S.shape), S, -np.inf).astype(
-            S.dtype
-        )
+        S = np.where(validate.boolean_mask("mask", mask, S.shape), S, -np.inf).astype(S.dtype)
     return softmax(S)
 
 
@@ -257,6 +278,7 @@ def attention(
     causal: bool = False,
     bias: Float[Array, "*#batch #n_q #n_k"] | None = None,
     scale: float | None = None,
+    softcap: float | None = None,
     return_weights: bool = False,
 ) -> Any:
     r"""Return, for each query, the average of the values, weighted by how well the keys match.
@@ -272,6 +294,8 @@ def attention(
     causal : let each query see only the keys up to its own place (`causal_mask`)
     bias : numbers added to the scores, broadcastable to (*batch, n_q, n_k)
     scale : factor of the scores, 1/√d_k if not given
+    softcap : keeps the scores between ±softcap: they become ``softcap · tanh(scores / softcap)``
+        before mask and bias
     return_weights : return ``(O, weights)`` instead of ``O``
 
     Returns
@@ -307,10 +331,25 @@ def attention(
     S = scores(_widened(Q), _widened(K), scale)
     validate.same_length("V", V, -2, S.shape[-1], "n_k, as in K")
     _batch_shape(**{"Q Kᵀ": S, "V": V})
+    if softcap is not None:
+        S = cap_scores(S, softcap)
     weights = attention_weights(S, combine_masks(mask, causal, S.shape), bias)
     dtype = np.result_type(Q, K, V)
     O = weighted_values(weights, _widened(V)).astype(dtype, copy=False)
     return (O, weights.astype(dtype, copy=False)) if return_weights else O
+
+
+def cap_scores(S: Float[Array, "*shape"], softcap: float) -> Float[Array, "*shape"]:
+    """Return ``softcap · tanh(S / softcap)``: small scores as they are, large ones held back.
+
+    References
+    ----------
+    Gemma Team (2024), *Gemma 2: Improving Open Language Models at a Practical Size*, §2.
+    """
+    softcap = validate.real_number("softcap", softcap)
+    if softcap <= 0:
+        raise ValueError(f"softcap must be positive, got {softcap}")
+    return softcap * np.tanh(S / softcap)
 
 
 def combine_masks(

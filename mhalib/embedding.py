@@ -58,9 +58,7 @@ def embed(
     """
     E = validate.float_array("E", E, ndim=2)
     ids = validate.int_array("ids", ids, below=E.shape[0])
-    factor = (
-        math.sqrt(E.shape[1]) if scale is None else validate.real_number("scale", scale)
-    )
+    factor = math.sqrt(E.shape[1]) if scale is None else validate.real_number("scale", scale)
     return E[ids] * E.dtype.type(factor)
 
 

@@ -59,9 +59,7 @@ def layer_norm(
     wide = X.astype(np.promote_types(X.dtype, np.float32), copy=False)
     centred = wide - wide.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=-1, keepdims=True)
-    return (gamma * centred / np.sqrt(variance + eps) + beta).astype(
-        X.dtype, copy=False
-    )
+    return (gamma * centred / np.sqrt(variance + eps) + beta).astype(X.dtype, copy=False)
 
 
 def relu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
@@ -83,9 +81,7 @@ def gelu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """
     x = validate.float_array("x", x)
     erf = np.vectorize(math.erf, otypes=[np.float64])  # NumPy has no erf of its own
-    return (x / 2 * (1 + erf(x.astype(np.float64) / math.sqrt(2)))).astype(
-        x.dtype, copy=False
-    )
+    return (x / 2 * (1 + erf(x.astype(np.float64) / math.sqrt(2)))).astype(x.dtype, copy=False)
 
 
 def gelu_tanh(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
@@ -206,9 +202,7 @@ def post_norm_block(
     ffn = ffn_hidden @ p["W_2"] + p["b_2"]
     residual_2 = residual(norm_1, ffn)
     norm_2 = norm(residual_2, p["gamma_2"], p["beta_2"])
-    return BlockTrace(
-        attention, residual_1, norm_1, ffn_hidden, ffn, residual_2, norm_2, norm_2
-    )
+    return BlockTrace(attention, residual_1, norm_1, ffn_hidden, ffn, residual_2, norm_2, norm_2)
 
 
 def pre_norm_block(
@@ -251,6 +245,4 @@ BLOCKS: Mapping[str, Callable[..., BlockTrace]] = {
 def _attend(
     X: Array, p: Mapping[str, Array], n_heads: int, options: Mapping[str, Any]
 ) -> MultiHeadTrace:
-    return multi_head_trace(
-        X, p["W_Q"], p["W_K"], p["W_V"], p["W_O"], n_heads, **options
-    )
+    return multi_head_trace(X, p["W_Q"], p["W_K"], p["W_V"], p["W_O"], n_heads, **options)

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-def split_heads(
-    X: Float[Array, "*batch n h*d_k"], n_heads: int
-) -> Float[Array, "*batch h n d_k"]:
+def split_heads(X: Float[Array, "*batch n h*d_k"], n_heads: int) -> Float[Array, "*batch h n d_k"]:
     """Give each head its own block of columns.
 
     Column ``i · d_k + j`` of token t becomes ``heads[i, t, j]``.
@@ -49,9 +47,7 @@ def split_heads(
     h = validate.positive_int("n_heads", n_heads)
     if width % h:
         raise ValueError(f"n_heads must divide the {width} columns of X, got {h}")
-    by_head = X.reshape(
-        *batch, n, h, width // h
-    )  # (*batch, n, h, d_k): columns, cut in blocks
+    by_head = X.reshape(*batch, n, h, width // h)  # (*batch, n, h, d_k): columns, cut in blocks
     return by_head.swapaxes(-2, -3)  # (*batch, h, n, d_k): the head before the token
 
 
@@ -70,6 +66,28 @@ def merge_heads(
     *batch, h, n, d_v = heads.shape
     by_token = heads.swapaxes(-2, -3)  # (*batch, n, h, d_v): the token before the head
     return by_token.reshape(*batch, n, h * d_v)
+
+
+def repeat_heads(K: Float[Array, "*batch h_kv n d"], n_heads: int) -> Float[Array, "*batch h n d"]:
+    """Let groups of query heads share a key head ("grouped-query attention").
+
+    Query head i reads key head ``i // (h / h_kv)``: each key head is repeated, h / h_kv times in
+    a row.
+
+    References
+    ----------
+    Ainslie et al. (2023), *GQA: Training Generalized Multi-Query Transformer Models*, §2.2.
+
+    Examples
+    --------
+    >>> repeat_heads(np.array([[[1.0]], [[2.0]]]), 4).ravel()
+    array([1., 1., 2., 2.])
+    """
+    K = validate.array("K", K, ndim=3)
+    h = validate.positive_int("n_heads", n_heads)
+    if h % K.shape[-3]:
+        raise ValueError(f"n_heads must be a multiple of the {K.shape[-3]} heads of K, got {h}")
+    return np.repeat(K, h // K.shape[-3], axis=-3)
 
 
 @dataclass(frozen=True)
@@ -112,12 +130,8 @@ def multi_head_trace(
     X = validate.float_array("X", X, ndim=2)
     X_kv = X if X_kv is None else validate.float_array("X_kv", X_kv, ndim=2)
     Q = split_heads(_project("X", X, "W_Q", W_Q), n_heads)  # (*batch, h, n_q, d_k)
-    K = split_heads(
-        _project("X_kv", X_kv, "W_K", W_K), n_heads
-    )  # (*batch, h, n_k, d_k)
-    V = split_heads(
-        _project("X_kv", X_kv, "W_V", W_V), n_heads
-    )  # (*batch, h, n_k, d_v)
+    K = split_heads(_project("X_kv", X_kv, "W_K", W_K), n_heads)  # (*batch, h, n_k, d_k)
+    V = split_heads(_project("X_kv", X_kv, "W_V", W_V), n_heads)  # (*batch, h, n_k, d_v)
     if past is not None:
         K, V = (
             np.concatenate([past[0], K], axis=-2),

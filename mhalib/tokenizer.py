@@ -87,9 +87,7 @@ def train_bpe(text: str, n_merges: int) -> list[Pair]:
     [b'at']
     """
     n_merges = validate.positive_int("n_merges", n_merges, minimum=0)
-    words = {
-        tuple(_utf8(word)): count for word, count in Counter(split_words(text)).items()
-    }
+    words = {tuple(_utf8(word)): count for word, count in Counter(split_words(text)).items()}
     merges: list[Pair] = []
     while len(merges) < n_merges:
         counts: Counter[Pair] = Counter()
@@ -100,10 +98,7 @@ def train_bpe(text: str, n_merges: int) -> list[Pair]:
             break
         best = min(counts, key=lambda pair: (-counts[pair], pair))
         new_id = 256 + len(merges)
-        words = {
-            tuple(merge_pair(word, best, new_id)): count
-            for word, count in words.items()
-        }
+        words = {tuple(merge_pair(word, best, new_id)): count for word, count in words.items()}
         merges.append(best)
     return merges
 
@@ -143,9 +138,7 @@ class Tokenizer:
     @classmethod
     def train(cls, text: str, vocab_size: int) -> Tokenizer:
         """Learn merges from `text` until there are `vocab_size` tokens (256 are the bytes)."""
-        return cls(
-            train_bpe(text, validate.positive_int("vocab_size", vocab_size, 256) - 256)
-        )
+        return cls(train_bpe(text, validate.positive_int("vocab_size", vocab_size, 256) - 256))
 
     @property
     def vocab_size(self) -> int:
@@ -161,9 +154,7 @@ class Tokenizer:
 
     def _next_merge(self, words: Iterable[Sequence[int]]) -> int | None:
         pairs = (pair for word in words for pair in pairwise(word))
-        return min(
-            (self._rank[pair] for pair in pairs if pair in self._rank), default=None
-        )
+        return min((self._rank[pair] for pair in pairs if pair in self._rank), default=None)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`. Any text has ids: what was never merged stays bytes."""
@@ -186,9 +177,7 @@ class Tokenizer:
 
     def save(self, path: str | Path) -> None:
         """Write the merges to `path` as JSON."""
-        Path(path).write_text(
-            json.dumps({"type": "BPE", "merges": self.merges}) + "\n", "utf-8"
-        )
+        Path(path).write_text(json.dumps({"type": "BPE", "merges": self.merges}) + "\n", "utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Tokenizer:

@@ -85,12 +85,8 @@ def cross_entropy(
     logits = validate.float_array("logits", logits, ndim=1)
     targets = validate.int_array("targets", targets, below=logits.shape[-1])
     if targets.shape != logits.shape[:-1]:
-        raise ValueError(
-            f"targets must have shape {logits.shape[:-1]}, got {targets.shape}"
-        )
-    chosen = np.take_along_axis(log_softmax(logits), targets[..., None], axis=-1)[
-        ..., 0
-    ]
+        raise ValueError(f"targets must have shape {logits.shape[:-1]}, got {targets.shape}")
+    chosen = np.take_along_axis(log_softmax(logits), targets[..., None], axis=-1)[..., 0]
     if mask is not None:
         counts = validate.boolean_mask("mask", mask, targets.shape)
         chosen = chosen[np.broadcast_to(counts, targets.shape)]
@@ -173,9 +169,7 @@ def sample(
     """
     temperature = validate.real_number("temperature", temperature)
     if temperature <= 0:
-        raise ValueError(
-            f"temperature must be positive (use `greedy` for 0), got {temperature}"
-        )
+        raise ValueError(f"temperature must be positive (use `greedy` for 0), got {temperature}")
     logits = _vector(logits) / temperature
     if top_k is not None:
         logits = top_k_filter(logits, top_k)

@@ -13,9 +13,11 @@ PUBLIC = {
     "causal_mask", "cross_entropy", "embed", "feed_forward", "gelu", "gelu_tanh", "generate",
     "greedy", "init_parameters", "layer_norm", "load_model", "load_tokenizer", "log_softmax",
     "merge_heads", "multi_head_attention", "multi_head_trace", "next_token_pairs",
-    "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block", "relu", "sample",
+    "padding_mask", "parameter_shapes", "post_norm_block", "pre_norm_block", "relu",
+    "repeat_heads", "sample",
     "scores", "show_source", "sinusoidal_positions", "softmax", "split_heads", "tied_logits",
     "top_k_filter", "top_p_filter", "train_bpe",
+    "window_mask",
 }  # fmt: skip
 
 

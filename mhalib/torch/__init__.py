@@ -16,6 +16,7 @@ from mhalib.torch.attention import (
     padding_mask,
     scores,
     softmax,
+    window_mask,
 )
 from mhalib.torch.embedding import embed, sinusoidal_positions
 from mhalib.torch.layers import (
@@ -33,6 +34,7 @@ from mhalib.torch.multihead import (
     merge_heads,
     multi_head_attention,
     multi_head_trace,
+    repeat_heads,
     split_heads,
 )
 from mhalib.torch.vocab import cross_entropy, next_token_pairs, tied_logits
@@ -41,6 +43,6 @@ __all__ = [
     "MultiHeadAttention", "PostNormBlock", "PreNormBlock", "Transformer",
     "attention", "attention_weights", "causal_mask", "cross_entropy", "embed", "feed_forward",
     "gelu", "gelu_tanh", "layer_norm", "log_softmax", "merge_heads", "multi_head_attention",
-    "multi_head_trace", "next_token_pairs", "padding_mask", "relu", "scores",
-    "sinusoidal_positions", "softmax", "split_heads", "tied_logits",
+    "multi_head_trace", "next_token_pairs", "padding_mask", "relu", "repeat_heads", "scores",
+    "sinusoidal_positions", "softmax", "split_heads", "tied_logits", "window_mask",
 ]  # fmt: skip

@@ -28,8 +28,23 @@ def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
 
 def causal_mask(n_q: int, n_k: int | None = None, device: Any = None) -> Tensor:
     """Return the boolean mask j ≤ i + n_k − n_q: the last query sees the last key."""
+    return window_mask(n_q, n_k, right=0, device=device)
+
+
+def window_mask(
+    n_q: int,
+    n_k: int | None = None,
+    *,
+    left: int | None = None,
+    right: int | None = None,
+    device: Any = None,
+) -> Tensor:
+    """Return the boolean mask −left ≤ j − (i + n_k − n_q) ≤ right; None is no limit."""
     n_k = n_q if n_k is None else n_k
-    return torch.ones(n_q, n_k, dtype=torch.bool, device=device).tril(n_k - n_q)
+    mask = torch.ones(n_q, n_k, dtype=torch.bool, device=device)
+    if left is not None:
+        mask = mask.triu(n_k - n_q - left)
+    return mask if right is None else mask.tril(n_k - n_q + right)
 
 
 def padding_mask(lengths: Tensor, n_k: int | None = None) -> Tensor:
@@ -73,19 +88,22 @@ def attention(
     causal: bool = False,
     bias: Tensor | None = None,
     scale: float | None = None,
+    softcap: float | None = None,
     return_weights: bool = False,
 ) -> Any:
     """Return ``softmax(scale · Q Kᵀ + bias) V`` over the allowed keys, as `mhalib.attention`.
 
-    Without weights asked for, torch's fused kernel does the work. It aligns its own causal mask
-    top-left, so it is handed ours, and it lets a NaN of a masked key through, so such inputs
-    take the explicit path.
+    Without weights or a `softcap` asked for, torch's fused kernel does the work. It aligns its
+    own causal mask top-left, so it is handed ours, and it lets a NaN of a masked key through, so
+    such inputs take the explicit path.
     """
     if V.shape[-2] != K.shape[-2]:
         raise ValueError(f"V must have n_k = {K.shape[-2]} rows, as K; got {tuple(V.shape)}")
     n_q, n_k = Q.shape[-2], K.shape[-2]
-    if return_weights or not (torch.isfinite(K).all() and torch.isfinite(V).all()):
+    finite = torch.isfinite(K).all() and torch.isfinite(V).all()
+    if return_weights or softcap is not None or not finite:
         S = scores(Q, K, scale)
+        S = S if softcap is None else cap_scores(S, softcap)
         weights = attention_weights(S, combine_masks(mask, causal, n_q, n_k, Q.device), bias)
         O = weighted_values(weights, V)
         return (O, weights) if return_weights else O
@@ -96,6 +114,13 @@ def attention(
         bias = bias.to(Q.dtype).masked_fill(~allowed, -math.inf)
     added = allowed if bias is None else bias.to(Q.dtype)
     return F.scaled_dot_product_attention(Q, K, V, attn_mask=added, scale=scale)
+
+
+def cap_scores(S: Tensor, softcap: float) -> Tensor:
+    """Return ``softcap · tanh(S / softcap)``."""
+    if softcap <= 0:
+        raise ValueError(f"softcap must be positive, got {softcap}")
+    return softcap * torch.tanh(S / softcap)
 
 
 def combine_masks(

@@ -30,6 +30,13 @@ def merge_heads(heads: Tensor) -> Tensor:
     return heads.transpose(-2, -3).flatten(-2)
 
 
+def repeat_heads(K: Tensor, n_heads: int) -> Tensor:
+    """(*batch, h_kv, n, d) → (*batch, h, n, d): groups of query heads share a key head."""
+    if n_heads % K.shape[-3]:
+        raise ValueError(f"n_heads must be a multiple of {K.shape[-3]}, got {n_heads}")
+    return K.repeat_interleave(n_heads // K.shape[-3], dim=-3)
+
+
 def multi_head_trace(
     X: Tensor,
     W_Q: Tensor,
