@@ -36,7 +36,7 @@ def assert_same(stored, computed, where):
         assert stored.keys() == computed.keys(), where
         for key, value in stored.items():
             assert_same(value, computed[key], f"{where}.{key}")
-    elif isinstance(stored, list) and stored and isinstance(stored[0], (dict, str)):
+    elif isinstance(stored, list) and stored and isinstance(stored[0], (dict, str, list)):
         assert len(stored) == len(computed), where
         for i, value in enumerate(stored):
             assert_same(value, computed[i], f"{where}[{i}]")

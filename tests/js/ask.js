@@ -1,0 +1,71 @@
+// Answers questions from pytest: { what, … } as JSON on stdin, the answer as JSON on stdout.
+
+import { readFileSync } from "node:fs";
+
+import { headMask, headWeights, singleHead } from "../../mhalib/widgets/js/head.js";
+import { draw, losses, samplingProbabilities, unpack } from "../../mhalib/widgets/js/model.js";
+import { word } from "../../mhalib/widgets/js/normals.js";
+import { changes, cosines, stages } from "../../mhalib/widgets/js/stream.js";
+import { fromRows, row } from "../../mhalib/widgets/js/tensor.js";
+import { neighbours, principalPlane, unitRows } from "../../mhalib/widgets/js/vectors.js";
+import { nested } from "./close.js";
+
+const plain = (A) => (Array.isArray(A) ? A.map(plain) : A?.rows === undefined ? A : nested(A));
+
+const ANSWERS = {
+  trace({ model, ids, ablate }) {
+    const { layers, ...rest } = unpack(model).forward(ids, { ablate });
+    return {
+      ...Object.fromEntries(Object.entries(rest).map(([name, A]) => [name, plain(A)])),
+      layers: layers.map(({ index, ...parts }) =>
+        Object.fromEntries(Object.entries(parts).map(([name, A]) => [name, plain(A)])),
+      ),
+    };
+  },
+
+  head({ model, ids, state }) {
+    const transformer = unpack(model);
+    const trace = transformer.forward(ids);
+    const X = state.layer ? trace.layers[state.layer - 1].output : trace.X;
+    const W = headWeights(transformer, { ...state, weights: state.weights_from });
+    const result = singleHead(X, W, headMask(ids.length, state.mask, state.padding));
+    return Object.fromEntries(Object.entries(result).map(([name, A]) => [name, nested(A)]));
+  },
+
+  vectors({ rows, index }) {
+    const A = fromRows(rows);
+    const { points, share } = principalPlane(unitRows(A));
+    return { points, share, neighbours: neighbours(A, index) };
+  },
+
+  stream({ model, ids, position, others, found, replacement, depth }) {
+    const transformer = unpack(model);
+    const { n_layers: N, norm } = transformer.config;
+    const ablate = { layers: Array.from({ length: N - depth }, (_, i) => depth + i) };
+    const run = (some) => stages(transformer.forward(some, { ablate }), norm);
+    return {
+      cosines: cosines(run(ids), position, run(others), found),
+      changes: nested(changes(run(ids), run(ids.with(position, replacement)))),
+    };
+  },
+
+  sampling({ model, ids, settings, seed, step }) {
+    const { logits } = unpack(model).forward(ids);
+    const probabilities = samplingProbabilities(row(logits, ids.length - 1), settings);
+    return { probabilities: [...probabilities], id: draw(probabilities, word(seed, step) / 2 ** 32) };
+  },
+
+  losses({ model, ids, ablate }) {
+    return losses(unpack(model).forward(ids, { ablate }));
+  },
+
+  /** The shipped script, run as a page runs it. */
+  shipped({ path, ids }) {
+    new Function(readFileSync(path, "utf8"))();
+    const [packed] = Object.values(globalThis.mhalibModels);
+    return nested(unpack(packed).forward(ids).logits);
+  },
+};
+
+const question = JSON.parse(readFileSync(0, "utf8"));
+process.stdout.write(JSON.stringify(ANSWERS[question.what](question)));

