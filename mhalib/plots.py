@@ -250,6 +250,7 @@ def bars(
     """
     named = dict(series) if isinstance(series, Mapping) else {"": series}
     thick = 0.8 / len(named)
+    own = ax is None
     ax = _axes(ax, (6.0, 0.9 + max(0.3, 0.22 * len(named)) * len(labels)))
     place = np.arange(len(labels))
     for i, (name, values) in enumerate(named.items()):
@@ -280,7 +281,9 @@ def bars(
     ax.margins(x=0.1)
     ax.set_title(title, pad=20 if references else None)  # above the names of the references
     ax.set(ylabel=ylabel, xlabel=xlabel)
-    if len(named) > 1:
+    if len(named) > 1 and own:  # below the axes, where no bar is
+        plt.figlegend(loc="outside lower center", ncols=len(named))
+    elif len(named) > 1:
         ax.legend()
     return ax
 
