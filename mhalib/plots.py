@@ -326,8 +326,8 @@ def scatter_words(
     for i, group in enumerate(dict.fromkeys(names)):
         chosen = [j for j, name in enumerate(names) if name == group]
         ax.scatter(
-            points[chosen, 0], points[chosen, 1], s=28, label=group, color=COLOURS[i % len(COLOURS)],
-            marker=MARKERS[i % len(MARKERS)], zorder=3,
+            points[chosen, 0], points[chosen, 1], s=28, zorder=3, label=group,
+            color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
         )  # fmt: skip
     for (x, y), word in zip(points, words, strict=True):
         ax.annotate(
