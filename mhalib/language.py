@@ -285,10 +285,10 @@ def _choose(weights: Sequence[float], rng: np.random.Generator) -> int:
     return len(weights) - 1
 
 
-def corpus(n: int, seed: int | Sequence[int] = 0) -> list[Text]:
-    """Draw `n` texts; the same `seed` gives the same texts."""
+def corpus(n: int, seed: int | Sequence[int] = 0, relation: str | None = None) -> list[Text]:
+    """Draw `n` texts (see `sample`); the same `seed` gives the same texts."""
     rng = np.random.default_rng(seed)
-    return [sample(rng) for _ in range(validate.positive_int("n", n, minimum=0))]
+    return [sample(rng, relation) for _ in range(validate.positive_int("n", n, minimum=0))]
 
 
 # ------------------------------------------------------------------------------ the truth

@@ -1,0 +1,326 @@
+"""Training the course's models: ``python -m mhalib.training --help`` (PyTorch)."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional as F
+from tqdm.auto import tqdm
+
+from mhalib import language
+from mhalib.analysis import evaluate, evaluation_texts, what_heads_do
+from mhalib.language import Score, Text
+from mhalib.model import Config, Transformer, init_parameters, load_model, load_tokenizer
+from mhalib.tokenizer import Tokenizer
+from mhalib.torch.model import Transformer as TorchTransformer
+
+Curve = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A model and how it is trained.
+
+    Parameters
+    ----------
+    about : what the model is for
+    shape : arguments of `Config`, without the vocabulary's size
+    steps, batch : how many steps, of how many texts each
+    peak, warm_up : the learning rate rises for `warm_up` steps to `peak`, then falls to 0
+    relation : train on texts of this relation only, and only on the words that it decides
+    """
+
+    about: str
+    shape: dict[str, Any] = field(default_factory=dict)
+    steps: int = 2000
+    batch: int = 64
+    peak: float = 3e-3
+    warm_up: int = 200
+    relation: str | None = None
+
+    def config(self) -> Config:
+        return Config(vocab_size=load_tokenizer().vocab_size, **self.shape)
+
+    def learning_rate(self, step: int) -> float:
+        """Return the learning rate of `step`, counted from 1 to `steps`."""
+        rise = step / self.warm_up
+        fall = (self.steps + 1 - step) / max(1, self.steps + 1 - self.warm_up)
+        return self.peak * min(rise, fall)
+
+
+RECIPES = {
+    "main": Recipe("the course's model", steps=3000),
+    **{
+        f"layers{n}-heads{h}": Recipe(
+            f"head count: {n} layers, {h} heads", {"n_layers": n, "n_heads": h}
+        )
+        for n in (1, 3)
+        for h in (1, 2, 4, 8)
+    },
+    "unscaled": Recipe("without 1/√d_k", {"scaled": False}),
+    "unscaled-heads1": Recipe("one head, without 1/√d_k", {"scaled": False, "n_heads": 1}),
+    "no-positions": Recipe("without positions", {"positions": "none"}),
+    "pre-norm": Recipe("pre-norm, 3 layers", {"norm": "pre"}),
+    "post-norm-layers12": Recipe("post-norm, 12 layers", {"n_layers": 12}, steps=1000),
+    "pre-norm-layers12": Recipe("pre-norm, 12 layers", {"n_layers": 12, "norm": "pre"}, steps=1000),
+}
+
+# Three seeds each, but for the deep models, whose steps take four times as long.
+EXPERIMENTS = [
+    (name, seed)
+    for seed in range(3)
+    for name, recipe in RECIPES.items()
+    if name != "main" and (seed == 0 or recipe.shape.get("n_layers") != 12)
+]
+
+
+Batch = tuple[torch.Tensor, torch.Tensor]  # ids (batch, n); which of them are targets
+
+
+def _batch(texts: Sequence[Text], tokenizer: Tokenizer, relation: str | None = None) -> Batch:
+    """Return the ids, and which count: all words but the first, or those of `relation`.
+
+    Padding is never a target. It stands on the right, so no causal row sees it either.
+    """
+    ids, lengths = language.encode_batch(texts, tokenizer)
+    targets = np.arange(ids.shape[1]) < lengths[:, None]
+    targets[:, 0] = False
+    if relation:
+        for row, text in zip(targets, texts, strict=True):
+            row[: len(text.words)] = [name == relation for name in text.relations]
+    return torch.from_numpy(ids), torch.from_numpy(targets)
+
+
+def _predictions(model: torch.nn.Module, ids: torch.Tensor, targets: torch.Tensor) -> Batch:
+    """Return the logits and the ids they are about: each token predicts the one after it."""
+    return model(ids[:, :-1])[targets[:, 1:]], ids[targets]
+
+
+@torch.no_grad()
+def _scores(model: torch.nn.Module, texts: Sequence[Text], batch: Batch) -> dict[str, Score]:
+    logits, targets = _predictions(model, *batch)
+    losses = F.cross_entropy(logits, targets, reduction="none").double().numpy()
+    return language.score(texts, losses, (logits.argmax(-1) == targets).numpy())
+
+
+def train(
+    recipe: Recipe,
+    seed: int = 0,
+    *,
+    checkpoint: Path | None = None,
+    every: int = 100,
+    progress: bool = True,
+) -> tuple[Transformer, Curve]:
+    """Train a model on texts drawn fresh for each step.
+
+    Parameters
+    ----------
+    recipe : the model and its schedule
+    seed : decides the first parameters and all texts
+    checkpoint : file that keeps the state after each `every` steps; if it is there, the run goes
+        on from it and ends as if it had never stopped
+    every : steps between two points of the curve
+    progress : show a bar with the loss on unseen texts and the best possible loss
+
+    Returns
+    -------
+    the model, and its curve: ``{"step", "seconds", "scores": {relation: score}}`` per point
+
+    Raises
+    ------
+    ValueError
+        If `checkpoint` belongs to another recipe or seed.
+    """
+    config = recipe.config()
+    first = init_parameters(config, np.random.default_rng(seed))
+    model = TorchTransformer.from_numpy(Transformer(config, first)).float()
+    adam = torch.optim.Adam(
+        model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-9, fused=True
+    )
+    tokenizer = load_tokenizer()
+    unseen = evaluation_texts(300)
+    measured, best = _batch(unseen, tokenizer), language.optimum(unseen)["all"].loss
+    run = f"{recipe}, seed {seed}"
+    done, seconds, curve = 0, 0.0, Curve()
+    if checkpoint and checkpoint.is_file():
+        state = torch.load(checkpoint, weights_only=True)
+        if state["run"] != run:
+            raise ValueError(f"checkpoint {checkpoint} belongs to another run: {state['run']}")
+        model.load_state_dict(state["model"])
+        adam.load_state_dict(state["adam"])
+        done, seconds, curve = state["step"], state["seconds"], state["curve"]
+
+    with tqdm(total=recipe.steps, initial=done, unit="step", disable=not progress) as bar:
+        while done < recipe.steps:
+            start = time.perf_counter()
+            texts = language.corpus(recipe.batch, (seed, done), recipe.relation)
+            batch = _batch(texts, tokenizer, recipe.relation)
+            logits, targets = _predictions(model, *batch)
+            loss = F.cross_entropy(logits, targets)
+            adam.zero_grad()
+            loss.backward()
+            for group in adam.param_groups:
+                group["lr"] = recipe.learning_rate(done + 1)
+            adam.step()
+            done += 1
+            seconds += time.perf_counter() - start
+            bar.update()
+            if done % every == 0 or done == recipe.steps:
+                scores = _scores(model, unseen, measured)
+                plain = {name: score._asdict() for name, score in scores.items()}
+                curve.append({"step": done, "seconds": round(seconds, 1), "scores": plain})
+                bar.set_postfix_str(f"loss {scores['all'].loss:.4f}, optimum {best:.4f}")
+                if checkpoint:
+                    state = {"run": run, "step": done, "seconds": seconds, "curve": curve}
+                    state |= {"model": model.state_dict(), "adam": adam.state_dict()}
+                    torch.save(state, checkpoint.with_suffix(".part"))
+                    checkpoint.with_suffix(".part").replace(checkpoint)  # never half a file
+    return model.to_numpy(), curve
+
+
+def table(scores: dict[str, Score], best: dict[str, Score]) -> str:
+    """Return the scores beside the best possible ones, as a Markdown table."""
+    rows = [
+        "| words | loss | optimum | accuracy | optimum |",
+        "|---|---:|---:|---:|---:|",
+        *(
+            f"| {name} | {s.loss:.4f} | {best[name].loss:.4f} | {s.accuracy:.4f} "
+            f"| {best[name].accuracy:.4f} |"
+            for name, s in scores.items()
+        ),
+    ]
+    return "\n".join(rows)
+
+
+def file_name(name: str, seed: int) -> str:
+    """Return how the files of a run are called, without their endings."""
+    return name if seed == 0 else f"{name}-seed{seed}"
+
+
+def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> Path:
+    """Write the weights as float16, the curve, and a card that says where they came from.
+
+    Returns the path of the card.
+    """
+    path = out / f"{file_name(name, seed)}.safetensors"
+    model.save(path, np.float16)
+    path.chmod(0o644)  # safetensors makes files that only their owner can read
+    rounded = Transformer.load(path)
+    texts = evaluation_texts()
+    path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
+    recipe = RECIPES[name]
+    steps = curve[-1]["step"]
+    card = f"""# {name}: {recipe.about}
+
+- Command: `python -m mhalib.training {name} --seed {seed} --steps {steps} --out DIRECTORY`
+- Model: {model.n_parameters} parameters, float16; {asdict(model.config)}
+- Data: the language of `mhalib/language.py`; {steps} steps of {recipe.batch} texts, each seen
+  once; tokens from `tokenizer.json`
+- Optimiser: Adam (β 0.9, 0.98), learning rate up to {recipe.peak} in {recipe.warm_up} steps,
+  then down to 0
+- Time: {curve[-1]["seconds"]:.0f} s with {torch.get_num_threads()} thread(s)
+- Versions: Python {platform.python_version()}, torch {torch.__version__}, NumPy {np.__version__}
+
+Measured on {len(texts)} unseen texts (nats per word; the optimum knows the grammar):
+
+{table(evaluate(rounded, texts), language.optimum(texts))}
+"""
+    path.with_suffix(".md").write_text(card, "utf-8")
+    return path.with_suffix(".md")
+
+
+def train_and_save(name: str, seed: int, out: Path, steps: int | None = None) -> Path:
+    """Train recipe `name` and `save` it into `out`, going on from a checkpoint left there."""
+    recipe = RECIPES[name]
+    if steps is not None:
+        recipe = replace(recipe, steps=steps)
+    out.mkdir(parents=True, exist_ok=True)
+    checkpoint = out / f"{file_name(name, seed)}.checkpoint"
+    model, curve = train(recipe, seed, checkpoint=checkpoint)
+    card = save(name, seed, out, model, curve)
+    checkpoint.unlink(missing_ok=True)
+    return card
+
+
+def gather(out: Path) -> dict[str, Any]:
+    """Return the results of all runs whose files are in `out`, as `experiments.json` keeps them.
+
+    Returns
+    -------
+    ``{"texts", "optimum", "runs"}``: each run has its name, seed, what it is about, config,
+    steps, seconds, scores, and curve (steps, and the loss of each relation there). Runs of three
+    layers with four heads have ``"heads"``: `mhalib.analysis.what_heads_do` on 300 texts.
+    """
+    texts = evaluation_texts()
+    runs = []
+    for name, seed in [("main", 0), *EXPERIMENTS]:
+        path = out / f"{file_name(name, seed)}.safetensors"
+        if not path.is_file():
+            continue
+        curve = json.loads(path.with_suffix(".curve.json").read_text("utf-8"))
+        model = Transformer.load(path, np.float32)
+        run = {"name": name, "seed": seed, "about": RECIPES[name].about}
+        run |= {"config": asdict(model.config), "n_parameters": model.n_parameters}
+        run |= {"steps": curve[-1]["step"], "seconds": curve[-1]["seconds"]}
+        run["scores"] = _plain(evaluate(model, texts))
+        points = [point["scores"] for point in curve]
+        losses = {r: [round(p[r]["loss"], 4) for p in points] for r in points[0]}
+        run["curve"] = {"step": [point["step"] for point in curve], "loss": losses}
+        if name in ("main", "layers3-heads4"):
+            run["heads"] = what_heads_do(model, texts[:300])
+        runs.append(run)
+    return {"texts": len(texts), "optimum": _plain(language.optimum(texts)), "runs": runs}
+
+
+def _plain(scores: dict[str, Score]) -> dict[str, dict[str, float]]:
+    return {
+        name: {"loss": round(s.loss, 4), "accuracy": round(s.accuracy, 4)}
+        for name, s in scores.items()
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser("python -m mhalib.training", description=__doc__)
+    parser.add_argument("name", nargs="?", default="main", choices=RECIPES, metavar="NAME",
+                        help=f"what to train (default: main): {', '.join(RECIPES)}")  # fmt: skip
+    parser.add_argument("--steps", type=int, help="how many steps (default: the recipe's)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, default=Path("runs"),
+                        help="directory for weights, curve and card (default: runs); a run that "
+                        "was interrupted goes on from its checkpoint there")  # fmt: skip
+    parser.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
+    parser.add_argument("--evaluate", action="store_true",
+                        help="train nothing; score the shipped model NAME")  # fmt: skip
+    parser.add_argument("--experiments", action="store_true",
+                        help="train all experiments that are not in --out yet (hours), then "
+                        "write experiments.json there")  # fmt: skip
+    options = parser.parse_args(arguments)
+    if options.threads:
+        torch.set_num_threads(options.threads)
+    if options.evaluate:
+        texts = evaluation_texts()
+        print(table(evaluate(load_model(options.name), texts), language.optimum(texts)))
+    elif options.experiments:
+        for name, seed in EXPERIMENTS:
+            if not (options.out / f"{file_name(name, seed)}.md").is_file():
+                train_and_save(name, seed, options.out)
+        text = json.dumps(gather(options.out)) + "\n"
+        (options.out / "experiments.json").write_text(text, "utf-8")
+    else:
+        card = train_and_save(options.name, options.seed, options.out, options.steps)
+        print(card.read_text("utf-8"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
