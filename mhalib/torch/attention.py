@@ -56,8 +56,7 @@ def padding_mask(lengths: Tensor, n_k: int | None = None) -> Tensor:
 
 def scores(Q: Tensor, K: Tensor, scale: float | None = None) -> Tensor:
     """Return ``scale · Q Kᵀ``, (*batch, n_q, n_k); `scale` is 1/√d_k if not given."""
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"K must have d_k = {Q.shape[-1]} columns, as Q; got {tuple(K.shape)}")
+    _same_d_k(Q, K)
     factor = 1 / math.sqrt(max(Q.shape[-1], 1)) if scale is None else scale
     return (Q * factor) @ K.mT
 
@@ -65,7 +64,7 @@ def scores(Q: Tensor, K: Tensor, scale: float | None = None) -> Tensor:
 def attention_weights(S: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
     """Return ``softmax(S + bias)`` over the keys that the boolean `mask` allows."""
     if bias is not None:
-        S = S + bias
+        S = S + bias.to(S.dtype)
     if mask is not None:
         S = S.masked_fill(~_boolean(mask), -math.inf)
     return softmax(S)
@@ -97,16 +96,18 @@ def attention(
     own causal mask top-left, so it is handed ours, and it lets a NaN of a masked key through, so
     such inputs take the explicit path.
     """
+    _same_d_k(Q, K)
     if V.shape[-2] != K.shape[-2]:
         raise ValueError(f"V must have n_k = {K.shape[-2]} rows, as K; got {tuple(V.shape)}")
     n_q, n_k = Q.shape[-2], K.shape[-2]
     finite = torch.isfinite(K).all() and torch.isfinite(V).all()
     if return_weights or softcap is not None or not finite:
-        S = scores(Q, K, scale)
+        wide = torch.promote_types(Q.dtype, torch.float32)  # products of float16 would overflow
+        S = scores(Q.to(wide), K.to(wide), scale)
         S = S if softcap is None else cap_scores(S, softcap)
         weights = attention_weights(S, combine_masks(mask, causal, n_q, n_k, Q.device), bias)
-        O = weighted_values(weights, V)
-        return (O, weights) if return_weights else O
+        O = weighted_values(weights, V.to(wide)).to(Q.dtype)
+        return (O, weights.to(Q.dtype)) if return_weights else O
     if mask is None and bias is None and n_q == n_k:
         return F.scaled_dot_product_attention(Q, K, V, is_causal=causal, scale=scale)
     allowed = combine_masks(mask, causal, n_q, n_k, Q.device)
@@ -131,6 +132,11 @@ def combine_masks(
         return None if mask is None else _boolean(mask)
     earlier = causal_mask(n_q, n_k, device)
     return earlier if mask is None else _boolean(mask) & earlier
+
+
+def _same_d_k(Q: Tensor, K: Tensor) -> None:
+    if Q.shape[-1] != K.shape[-1]:
+        raise ValueError(f"K must have d_k = {Q.shape[-1]} columns, as Q; got {tuple(K.shape)}")
 
 
 def _boolean(mask: Tensor) -> Tensor:
