@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import dis
-import sys
 import traceback
 from collections.abc import Sequence
 from importlib import import_module
@@ -13,20 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse
+from mhalib.checks.compare import expected, named_mistake, tensors_for
+from mhalib.checks.exercise import Case, Exercise, Function, Misuse
 from mhalib.checks.result import Result, shown
-from mhalib.checks.run import Outcome, in_numpy, run, same, uses_torch
+from mhalib.checks.run import Outcome, in_numpy, run, same
 
-MODULES = (  # in the order of the lessons
-    "tokenizer", "embedding", "scores", "masks", "attention",
-    "multihead", "layers", "blocks", "vocab", "decoding",
+MODULES = (
+    "tokenizer", "embedding", "scores", "masks", "attention", "heads",
+    "multihead", "layers", "blocks", "vocab", "filters", "decoding",
 )  # fmt: skip
 
-EXERCISES: dict[str, Exercise] = {
-    exercise.name: exercise
-    for module in MODULES
-    for exercise in import_module(f"mhalib.checks.{module}").EXERCISES
-}
+_ALL = [e for module in MODULES for e in import_module(f"mhalib.checks.{module}").EXERCISES]
+EXERCISES: dict[str, Exercise] = {e.name: e for e in sorted(_ALL, key=lambda e: e.section[0])}
 
 
 def exercises() -> list[str]:
@@ -207,61 +204,6 @@ class _Judge:
     def pointer(self) -> str:
         lesson, heading = self.exercise.section
         return f"See lesson {lesson}, “{heading}”."
-
-
-def tensors_for(exercise: Exercise, function: Function, seconds: float = 5.0) -> str | None:
-    """Return the dtype of the tensors that `function` works with, or None for NumPy arrays."""
-    if "torch" not in sys.modules:
-        return None
-    kinds = ["float32", None] if uses_torch(function) else [None, "float32"]
-    for kind in kinds:
-        outcome = run(
-            function, exercise.cases[0].args, exercise.returns,
-            call=exercise.call, torch_dtype=kind, seconds=seconds,
-        )  # fmt: skip
-        if not isinstance(outcome.error, (TypeError, AttributeError)):
-            return kind
-    return kinds[0]
-
-
-def expected(exercise: Exercise, case: Case) -> Outcome:
-    """Return what a right function gives."""
-    return run(exercise.reference, case.args, exercise.returns, call=exercise.call)
-
-
-def named_mistake(
-    exercise: Exercise, cases: Sequence[Case], outcomes: Sequence[Outcome], failing: Sequence[int]
-) -> Mistake | None:
-    """Return the known mistake that gives the same values: everywhere, else where it is wrong."""
-    partly = None
-    only_errors = all(outcomes[i].error for i in failing)
-    for mistake in exercise.mistakes:
-        agrees = [
-            _alike(
-                outcome,
-                run(mistake.wrong, case.args, exercise.returns, call=exercise.call),
-                only_errors,
-            )
-            for case, outcome in zip(cases, outcomes, strict=True)
-        ]
-        if all(agrees):
-            return mistake
-        if partly is None and all(agrees[i] for i in failing):
-            partly = mistake
-    return partly
-
-
-def _alike(a: Outcome, b: Outcome, exactly: bool) -> bool:
-    """Return whether two calls gave the same value, or failed alike.
-
-    Shapes that do not fit raise errors. Where there are values too, any such error will do;
-    where there is nothing else to go by, `exactly` the same message must have come.
-    """
-    if a.error or b.error:
-        errors = (ValueError, RuntimeError, IndexError)
-        fits = isinstance(a.error, errors) and isinstance(b.error, errors)
-        return fits and (str(a.error) == str(b.error) or not exactly)
-    return a.changed == b.changed and same(a.value, b.value)
 
 
 def _unsolved(exercise: Exercise) -> Result:

@@ -1,4 +1,4 @@
-"""Exercises of lesson 5: split, merge, and multi-head attention as a whole."""
+"""Exercise of lesson 5: multi-head attention as a whole."""
 
 from __future__ import annotations
 
@@ -11,139 +11,12 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.checks.attention import ALL_SEEN, MASKINGS
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
+from mhalib.checks.heads import NOT_TRANSPOSED, RESHAPED, bad_merge, bad_split
 from mhalib.checks.properties import all_of
 from mhalib.checks.scores import LEAK, ROWS, SCALES, SWAPPED
 
 Array = NDArray[Any]
 REACH = "the last output does not depend on the first tokens"
-
-RESHAPED = (
-    "reshaped before transposing",
-    "The numbers were read off row by row and filled into heads: your heads mix tokens,"
-    " so that head 0 holds only the first tokens. First cut the features of each token "
-    "into blocks, an axis of its own; then move that axis to the front.",
-)
-NOT_TRANSPOSED = (
-    "merged without transposing back",
-    "The numbers were read off head by head: a row of the result mixes different tokens"
-    " of one head. First bring the blocks of one token together, then join them.",
-)
-
-
-def bad_split(X: Array, n_heads: int) -> Array:
-    *batch, n, width = X.shape
-    return X.reshape(*batch, n_heads, n, width // n_heads)
-
-
-def bad_merge(heads: Array) -> Array:
-    *batch, h, n, d = heads.shape
-    return heads.reshape(*batch, n, h * d)
-
-
-def _interleaved(X: Array, n_heads: int) -> Array:
-    """Head i gets features i, i + h, i + 2h, …"""
-    *batch, n, width = X.shape
-    return np.moveaxis(X.reshape(*batch, n, width // n_heads, n_heads), -1, -3)
-
-
-def _token_blocks(X: Array, n_heads: int) -> Array:
-    *batch, n, width = X.shape
-    return X.reshape(*batch, n, n_heads, width // n_heads)
-
-
-split_heads = Exercise(
-    "split_heads(X, n_heads)",
-    (5, "The reshape trap"),
-    mhalib.split_heads,
-    cases=(
-        Case(np.array([[0.0, 1, 2, 3], [4, 5, 6, 7]]), 2),
-        Case(np.arange(24.0).reshape(2, 12), 3),
-        Case(np.arange(9.0).reshape(3, 3), 1),
-        Case(normal(7, 15), 5),
-        Case(normal(5, 14), 2),
-    ),
-    batches=(Case(normal(2, 5, 21), 3), Case(normal(2, 3, 7, 10), 2)),
-    batch_needed=True,
-    mistakes=(
-        Mistake(*RESHAPED, bad_split, LEAK),
-        Mistake(
-            "features interleaved",
-            "Head i got every h-th feature. It gets a block of neighbouring ones, so that block"
-            " i of the columns of W_Q belongs to head i.",
-            _interleaved,
-        ),
-        Mistake(
-            "the head axis is not in front",
-            "The blocks are cut rightly, (n, h, d_k). The head comes before the token: (h, n, "
-            "d_k), so that X[i] is what head i sees.",
-            _token_blocks,
-        ),
-        Mistake(
-            "tokens and features exchanged",
-            "Each head came out as (d_k, n), its transpose.",
-            lambda X, n_heads: mhalib.split_heads(X, n_heads).swapaxes(-1, -2),
-        ),
-        Mistake(
-            "heads in reverse order",
-            "Head 0 takes the first block of features.",
-            lambda X, n_heads: mhalib.split_heads(X, n_heads)[..., ::-1, :, :],
-        ),
-        Mistake(
-            "the tokens were split",
-            "Each head must see all tokens and its own features. Here each head has some of the"
-            " tokens.",
-            lambda X, n_heads: np.stack(np.split(X, n_heads, axis=-2)),
-        ),
-    ),
-    properties=all_of("split_heads"),
-)
-
-merge_heads = Exercise(
-    "merge_heads(heads)",
-    (5, "The reshape trap"),
-    mhalib.merge_heads,
-    cases=(
-        Case(np.array([[[0.0, 1], [4, 5]], [[2, 3], [6, 7]]])),
-        Case(np.arange(24.0).reshape(3, 2, 4)),
-        Case(normal(5, 7, 3)),
-        Case(normal(2, 5, 7)),
-    ),
-    batches=(Case(normal(2, 3, 5, 7)), Case(normal(2, 3, 7, 5, 2))),
-    batch_needed=True,
-    mistakes=(
-        Mistake(*NOT_TRANSPOSED, bad_merge, LEAK),
-        Mistake(
-            "heads averaged",
-            "The heads stand side by side, (n, h·d_v). Their mean forgets which head said what.",
-            lambda heads: heads.mean(axis=-3),
-        ),
-        Mistake(
-            "heads added",
-            "The heads stand side by side, (n, h·d_v). Adding comes later, through W_O.",
-            lambda heads: heads.sum(axis=-3),
-        ),
-        Mistake(
-            "features interleaved",
-            "The first features of all heads came first, then the second ones. Each head keeps "
-            "its block of neighbouring columns.",
-            lambda heads: np.moveaxis(heads, -3, -1).reshape(
-                *heads.shape[:-3], heads.shape[-2], -1
-            ),
-        ),
-        Mistake(
-            "heads stacked along the tokens",
-            "The heads were put one below the other, as if they were more tokens. They stand "
-            "side by side, along the features.",
-            lambda heads: heads.reshape(*heads.shape[:-3], -1, heads.shape[-1]),
-        ),
-        Mistake(
-            "still separate heads",
-            "Each token has its blocks together, (n, h, d_v). They are to be joined into one row.",
-            lambda heads: heads.swapaxes(-2, -3),
-        ),
-    ),
-    properties=all_of("merge_heads"),
-)
 
 
 def _multi_head(
@@ -341,4 +214,4 @@ multi_head_attention = Exercise(
     properties=all_of("multi_head_attention"),
 )
 
-EXERCISES = (split_heads, merge_heads, multi_head_attention)
+EXERCISES = (multi_head_attention,)

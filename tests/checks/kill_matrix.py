@@ -13,7 +13,7 @@ from mutants import MUTANTS
 from solutions import SOLUTIONS
 
 from mhalib.checks import EXERCISES
-from mhalib.checks.judge import expected, tensors_for
+from mhalib.checks.compare import expected, tensors_for
 from mhalib.checks.properties import TRIALS, Trial
 from mhalib.checks.run import in_numpy, run, same
 
@@ -83,7 +83,7 @@ def keys():
         source = inspect.getsource(SOLUTIONS[name][0]).replace("@solution\n", "").strip()
         source = re.sub(r"\b(\w+?)__\w+\(", r"\1(", source)  # split_heads__loops is split_heads
         blocks.append(
-            f"````{{admonition}} {exercise.signature}, lesson {exercise.section[0]}\n"
+            f"````{{admonition}} {name} (lesson {exercise.section[0]})\n"
             f":class: dropdown\n\n```python\n{source}\n```\n````\n"
         )
     return "\n".join(blocks)

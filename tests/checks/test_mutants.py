@@ -8,7 +8,7 @@ from mutants import MUTANTS
 from solutions import SOLUTIONS
 
 from mhalib.checks import EXERCISES, check
-from mhalib.checks.judge import expected
+from mhalib.checks.compare import expected
 from mhalib.checks.run import run, same
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
