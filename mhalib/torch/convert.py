@@ -94,7 +94,7 @@ def to_encoder_layer(
         d_model, n_heads, d_ff, dropout=0.0, activation=activation, batch_first=True,
         norm_first=norm_first, dtype=t["W_1"].dtype,
     )  # fmt: skip
-    state = {theirs: t[ours].T for theirs, ours in _LAYER_NAMES.items()}  # .T: as it is if 1-D
+    state = {theirs: _transposed(t[ours]) for theirs, ours in _LAYER_NAMES.items()}
     state["self_attn.in_proj_weight"] = torch.cat([t["W_Q"].T, t["W_K"].T, t["W_V"].T])
     state["self_attn.in_proj_bias"] = torch.zeros(3 * d_model, dtype=t["W_1"].dtype)
     state["self_attn.out_proj.bias"] = torch.zeros(d_model, dtype=t["W_1"].dtype)
@@ -108,7 +108,11 @@ def from_encoder_layer(layer: nn.TransformerEncoderLayer) -> Arrays:
     for name in ("self_attn.in_proj_bias", "self_attn.out_proj.bias"):
         if name in state and state[name].any():
             raise ValueError(f"layer: {name} must be 0: the course's attention has no biases")
-    arrays = {ours: state[theirs].T for theirs, ours in _LAYER_NAMES.items()}
+    arrays = {ours: _transposed(state[theirs]) for theirs, ours in _LAYER_NAMES.items()}
     stacked = state["self_attn.in_proj_weight"]
     arrays |= {name: W.T for name, W in zip(("W_Q", "W_K", "W_V"), stacked.chunk(3))}
     return to_numpy(arrays)
+
+
+def _transposed(parameter: Tensor) -> Tensor:
+    return parameter.T if parameter.ndim == 2 else parameter  # a vector has one layout only
