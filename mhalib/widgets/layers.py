@@ -105,7 +105,7 @@ class LayersWidget(ModelWidget):
         """Of the chosen token and the same token of `other`, by stage; None if it is not there."""
         ids, others = self.ids, self.tokenizer.encode(self.other)[:32]
         at = min(self.position, len(ids) - 1)
-        if ids[at] not in others:
+        if not len(ids) or ids[at] not in others:
             return None
         found = others.index(int(ids[at]))
         pairs = zip(self.stages(), self.stages(self.other), strict=True)

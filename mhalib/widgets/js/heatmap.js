@@ -64,6 +64,8 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
     at: position.at,
     moveTo: position.move,
     update({ matrix, mask = null, rows = [], cols = [], kind = "share", max = 1 }) {
+      element.hidden = matrix.data.length === 0;
+      if (element.hidden) return;
       resize(matrix.rows, matrix.cols);
       const image = pen.createImageData(matrix.cols, matrix.rows);
       for (let c = 0; c < matrix.data.length; c++) {

@@ -146,7 +146,7 @@ function build(model, el, { transformer, tokenizer }) {
     if (!A) return { head: ["no such number here"], rows: [] };
     const columns = Math.min(A.cols, 64);
     return {
-      head: ["", ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j + 1)))],
+      head: ["token", ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j + 1)))],
       rows: Array.from({ length: A.rows }, (_, i) => [now.labels[i], ...[...row(A, i)].slice(0, columns).map((v) => fixed(v, 3))]),
     };
   });

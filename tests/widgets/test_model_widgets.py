@@ -1,0 +1,178 @@
+"""The widgets around the model in Python: values of the library, checks, html."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import mhalib
+from mhalib import widgets
+from mhalib.widgets import (
+    EmbeddingWidget,
+    LayersWidget,
+    MachineWidget,
+    MultiHeadWidget,
+    SingleHeadWidget,
+    TokenizerWidget,
+    VocabHeadWidget,
+)
+
+AROUND_A_MODEL = [
+    EmbeddingWidget,
+    LayersWidget,
+    MachineWidget,
+    MultiHeadWidget,
+    SingleHeadWidget,
+    VocabHeadWidget,
+]
+
+
+@pytest.fixture(scope="module")
+def own_model():
+    config = mhalib.Config(vocab_size=567, d_model=6, n_heads=3, n_layers=2, norm="pre")
+    return mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(7)))
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_html_is_deterministic_and_holds_the_state(name):
+    widget = getattr(widgets, name)
+    html = widget().html()
+    assert html == widget().html()
+    state = json.loads(re.search(r'<script type="application/json">(.*?)</script>', html, re.S)[1])
+    assert state == widget().state()
+    assert len(html) < 40_000
+    assert re.findall(r"\sid=|\son\w+=|style=", html) == []
+
+
+@pytest.mark.parametrize("name", [n for n in widgets.__all__ if n != "ScalingWidget"])
+@pytest.mark.parametrize("text", ["", "<b>bats</b> & “bats”", "🦇"])
+def test_any_text_makes_a_picture(name, text):
+    widget = getattr(widgets, name)(text=text)
+    assert "<b>" not in widget.html()
+    assert widget.state()["text"] == text
+
+
+@pytest.mark.parametrize("widget", AROUND_A_MODEL)
+def test_takes_a_model_of_ones_own(widget, own_model):
+    own = widget(model=own_model)
+    assert own.transformer is own_model
+    assert own.state()["model"] is None
+    assert own.trace.X.shape == (13, 6)
+    assert widget().state()["model"] == "main"
+    packed = np.frombuffer(own._model["data"])
+    assert packed.size == own_model.n_parameters
+
+
+@pytest.mark.parametrize("widget", AROUND_A_MODEL)
+def test_refuses_what_is_no_model(widget, own_model):
+    with pytest.raises(TypeError, match=r"model must be a name or a Transformer, got int"):
+        widget(model=7)
+    with pytest.raises(ValueError, match="name must be one of"):
+        widget(model="mein")
+    many = mhalib.Tokenizer([(97, 97), *((256 + i, 97) for i in range(400))])
+    with pytest.raises(ValueError, match="tokenizer has 657 tokens, the model knows 567"):
+        widget(model=own_model, tokenizer=many)
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: SingleHeadWidget(layer=3), ValueError, r"layer must lie in 0 … 2, got 3"),
+        (lambda: SingleHeadWidget(head=4), ValueError, r"head must lie in 0 … 3, got 4"),
+        (lambda: SingleHeadWidget(mask="left"), ValueError, "mask must be one of"),
+        (lambda: SingleHeadWidget(padding=3), TypeError, "padding must be a list of positions"),
+        (lambda: SingleHeadWidget(padding=[-1]), ValueError, "at least 0, got -1"),
+        (lambda: SingleHeadWidget(text=b"bats"), TypeError, "text must be a text, got b'bats'"),
+        (lambda: SingleHeadWidget(text="x" * 401), ValueError, "at most 400 characters, got 401"),
+        (lambda: TokenizerWidget(text="x" * 201), ValueError, "at most 200 characters, got 201"),
+        (lambda: MultiHeadWidget(heads_off=[(0, 1, 2)]), TypeError, "list of .layer, head. pairs"),
+        (lambda: MultiHeadWidget(causal="yes"), TypeError, "causal must be True or False"),
+        (lambda: MultiHeadWidget(n_heads=3), ValueError, "n_heads: there is a trained model for"),
+        (lambda: EmbeddingWidget(word=" baseball bats"), ValueError, "word must be a single token"),
+        (lambda: VocabHeadWidget(temperature=0), ValueError, "temperature must lie in 0.1 … 3.0"),
+        (lambda: VocabHeadWidget(generated="ab"), TypeError, "generated must be a list of ids"),
+        (lambda: LayersWidget(norm="none"), ValueError, "norm must be one of|norm: no trained"),
+        (lambda: MachineWidget(off=["head"]), ValueError, "off: 'head' is none of scale"),
+        (lambda: MachineWidget(off=["heads.0.9"]), ValueError, "head must lie in 0 … 3"),
+        (lambda: MachineWidget(off="scale"), TypeError, "off must be a list of names"),
+    ],
+)
+def test_wrong_values_are_refused_by_name(make, error, message):
+    with pytest.raises(error, match=message):
+        make()
+
+
+def test_single_head_equals_the_trace_of_the_model():
+    for layer, head in [(0, 0), (2, 3)]:
+        widget = SingleHeadWidget(layer=layer, head=head)
+        attention = widget.trace.layers[layer].attention
+        np.testing.assert_allclose(widget.weights, attention.weights[head], atol=1e-12)
+        np.testing.assert_allclose(widget.output, attention.heads[head], atol=1e-12)
+
+
+def test_single_head_padding_gets_no_weight():
+    widget = SingleHeadWidget(mask="padding", padding=np.array([3, 1, 3]))
+    assert widget.padding == [1, 3]
+    assert (widget.weights[:, [1, 3]] == 0).all()
+    assert (widget.weights[:, [0, 2]] > 0).all()
+
+
+def test_multi_head_takes_heads_out_of_the_model():
+    widget = MultiHeadWidget(heads_off=[(1, 1)])
+    off = mhalib.Ablation(heads=[(1, 1)])
+    expected = widget.transformer.forward(widget.ids, ablate=off)
+    assert np.array_equal(widget.trace.logits, expected.logits)
+    assert widget.loss == mhalib.cross_entropy(expected.logits[:-1], widget.ids[1:])
+    assert widget.relation_losses.keys() >= {"topic", "agreement", "recall", "both"}
+
+
+def test_layers_change_reaches_later_tokens_only():
+    widget = LayersWidget(position=4)
+    moved = widget.changes > 0
+    assert moved[0].tolist() == [i == 4 for i in range(13)]
+    assert not moved[:, :4].any()
+    assert moved[1:, 4:].all()
+
+
+def test_layers_compares_the_two_bats():
+    widget = LayersWidget()
+    assert widget.tokens[widget.position] == " bats"
+    assert widget.cosines[0] == pytest.approx(1)  # same row of E, same position
+    assert widget.cosines[-1] < 0.5
+    widget.text = "There are so many mice I can choose at the baseball store."
+    assert widget.cosines is None
+
+
+def test_vocab_head_knows_the_exact_probabilities():
+    widget = VocabHeadWidget()
+    assert widget.exact == {"baseball": 0.8, "toy": 0.2}
+    widget.text = "Bats eat fruit."
+    assert widget.exact is None
+
+
+def test_vocab_head_sampling_controls():
+    widget = VocabHeadWidget(top_k=3, temperature=0.5)
+    logits = mhalib.top_k_filter(widget.logits / 0.5, 3)
+    assert np.array_equal(widget.sampling_probabilities, mhalib.softmax(logits))
+    assert (widget.sampling_probabilities > 0).sum() == 3
+    widget = VocabHeadWidget(text="There", temperature=0.1)
+    assert widget.write(20).endswith(".")
+
+
+def test_machine_follows_a_number_of_the_trace():
+    widget = MachineWidget(off=["heads.0.2", "scale"], follow="layers.1.Q.2.9.5")
+    assert widget.value == widget.trace.flat()["layers.1.Q"][2, 9, 5]
+    widget.follow = "layers.1.P.2"
+    with pytest.raises(ValueError, match=r"the trace has no 'layers.1.P'"):
+        _ = widget.value
+    assert widget.ablation == mhalib.Ablation(scale=True, layers=[], W_O=[], heads=[(0, 2)])
+
+
+def test_embedding_neighbours_are_nearest():
+    widget = EmbeddingWidget(word=" bats")
+    names = [name for name, _ in widget.neighbours]
+    cosines = [c for _, c in widget.neighbours]
+    assert {" mice", " cranes", " seals"} <= set(names)
+    assert cosines == sorted(cosines, reverse=True)
+    assert widget.plane.shape == (len(widget.words), 2)

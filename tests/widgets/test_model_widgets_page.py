@@ -1,0 +1,300 @@
+"""The widgets around the model on a page from file://, network cut."""
+
+import statistics
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import mhalib
+from mhalib.widgets import (
+    EmbeddingWidget,
+    LayersWidget,
+    MachineWidget,
+    MultiHeadWidget,
+    SingleHeadWidget,
+    TokenizerWidget,
+    VocabHeadWidget,
+)
+
+FRAME = 16  # ms
+WITH_SENTENCE = [
+    TokenizerWidget,
+    SingleHeadWidget,
+    MultiHeadWidget,
+    LayersWidget,
+    VocabHeadWidget,
+    MachineWidget,
+]
+ALL = [EmbeddingWidget, *WITH_SENTENCE]
+LONG = " ".join(["bats cave"] * 16)  # 32 tokens
+ODD = {
+    "html": "<img src=x onerror=alert(1)>",
+    "long": "bats " * 2000,
+    "emoji": "🦇 bats 👩‍👩‍👧",
+    "right to left": "שלום مرحبا bats",
+    "empty": "",
+    "spaces": "  \n\t ",
+    "one": "a",
+}
+
+
+def ready(page):
+    page.locator(".mhalib-live > *").nth(1).wait_for()
+    page.wait_for_timeout(300)  # the losses by relation come a moment later
+    return page
+
+
+def typed(page):
+    return page.get_by_label("your sentence").or_(page.get_by_label("your text")).first
+
+
+@pytest.mark.parametrize("widget", ALL)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_axe_finds_nothing_and_nothing_sticks_out(widget_page, axe, widget, scheme, width):
+    page = ready(
+        widget_page(widget().html(), color_scheme=scheme, viewport={"width": width, "height": 800})
+    )
+    for summary in page.locator("summary").all():
+        summary.click()
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.locator("figure [id]").count() == 0
+
+
+@pytest.mark.parametrize("widget", WITH_SENTENCE)
+def test_typed_text_is_text(widget_page, widget):
+    page = ready(widget_page(widget().html()))
+    for name, text in ODD.items():
+        typed(page).fill(text)
+        page.wait_for_timeout(100)
+        assert page.locator("figure img").count() == 0, name
+        said = page.get_by_text("Only the first")
+        assert said.count() == (name == "long"), name
+    page.get_by_role("button", name="Reset").first.click()
+    expect(typed(page)).to_have_value(widget().text)
+
+
+@pytest.mark.parametrize("widget", [SingleHeadWidget, MultiHeadWidget, LayersWidget, MachineWidget])
+def test_arrow_keys_read_cells_and_focus_stays(widget_page, widget):
+    page = ready(widget_page(widget().html()))
+    surface = page.locator(".mh-map:visible").first
+    surface.focus()
+    read = []
+    for key in ("Home", "ArrowRight", "ArrowDown", "End", "PageDown"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(60)
+        read.append(page.locator("figure [aria-live=polite]").all_inner_texts())
+        expect(surface).to_be_focused()
+    assert all(before != after for before, after in zip(read, read[1:], strict=False))
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_two_copies_and_a_reset_leave_each_other_alone(widget_page, widget):
+    page = widget_page(widget().html(), widget().html())
+    ready(page)
+    second = page.locator("figure").nth(1)
+    before = second.inner_text()
+    for control in page.locator("figure").nth(0).locator("input[type=range]").all():
+        control.focus()
+        page.keyboard.press("Home")
+    for label in page.locator("figure").nth(0).locator(".mh-segments label:last-child").all():
+        label.click()
+    page.wait_for_timeout(300)
+    assert second.inner_text() == before
+    names = page.evaluate("[...document.querySelectorAll('input[type=radio]')].map((r) => r.name)")
+    assert len(set(names)) % 2 == 0  # each group once per copy
+
+
+@pytest.mark.parametrize(
+    "widget", [SingleHeadWidget, MultiHeadWidget, LayersWidget, VocabHeadWidget, MachineWidget]
+)
+def test_a_step_at_32_tokens_fits_in_a_frame(widget_page, widget):
+    page = ready(widget_page(widget(text=LONG).html()))
+    page.wait_for_timeout(1500)
+    times = page.evaluate(
+        """async () => {
+            const area = document.querySelector("textarea");
+            const times = [];
+            for (let i = 0; i < 24; i++) {
+                window.spent = 0;
+                area.value = (i % 2 ? "mice" : "bats") + area.value.slice(4);
+                const start = performance.now();
+                area.dispatchEvent(new Event("input", { bubbles: true }));
+                const handled = performance.now() - start;
+                await new Promise((done) => setTimeout(done, 60));
+                times.push(handled + window.spent);
+            }
+            return times;
+        }"""
+    )
+    median = statistics.median(times)
+    print(f"{widget.__name__}: {median:.1f} ms a step at 32 tokens")
+    assert median < FRAME
+
+
+def test_tokenizer_steps_through_the_merges(widget_page):
+    widget = TokenizerWidget(text="I love bats")
+    page = ready(widget_page(widget.html()))
+    boxes = page.locator("li.mh-token")
+    expect(boxes).to_have_count(3)
+    assert [int(t) for t in page.locator(".mh-id").all_inner_texts()] == widget.shown
+    page.get_by_label("merges done").focus()
+    page.keyboard.press("Home")
+    expect(boxes).to_have_count(11)
+    page.get_by_role("button", name="next merge").click()
+    page.get_by_role("button", name="next merge").click()
+    page.wait_for_timeout(60)
+    widget.step = 2
+    assert [int(t) for t in page.locator(".mh-id").all_inner_texts()] == widget.shown
+
+
+def test_embedding_lists_numpys_neighbours_and_follows_a_click(widget_page):
+    page = ready(widget_page(EmbeddingWidget().html()))
+    rows = page.locator(".mh-near li").all_inner_texts()
+    expected = EmbeddingWidget().neighbours
+    assert [row.split() for row in rows] == [[n.strip(), f"{c:.3f}"] for n, c in expected]
+    page.get_by_role("button", name="mice").click()
+    page.wait_for_timeout(60)
+    expected = EmbeddingWidget(word=" mice").neighbours
+    assert page.locator(".mh-near button").all_inner_texts() == [n.strip() for n, _ in expected]
+    expect(page.get_by_label("word")).to_have_value(str(EmbeddingWidget(word=" mice").word))
+
+
+def test_single_head_shows_the_arithmetic_of_a_weight(widget_page):
+    widget = SingleHeadWidget()
+    page = ready(widget_page(widget.html()))
+    surface = page.get_by_role("application", name="weights = softmax of each row")
+    surface.focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    for _ in range(2):
+        page.keyboard.press("ArrowRight")
+    line = page.locator(".mh-arithmetic")
+    expect(line).to_contain_text(f"= {widget.weights[4, 2]:.4f}"[:6])
+    page.locator("[value=none]").check()
+    page.wait_for_timeout(60)
+    widget.mask = "none"
+    page.get_by_text("The weights in numbers").click()
+    cells = page.locator("tbody tr").nth(4).locator("td").all_inner_texts()
+    np.testing.assert_allclose([float(c) for c in cells], widget.weights[4], atol=6e-5)
+
+
+def test_single_head_hides_the_padding_that_was_picked(widget_page):
+    page = ready(widget_page(SingleHeadWidget(mask="padding").html()))
+    page.locator(".mh-chips label", has_text="store").click()
+    page.get_by_text("The weights in numbers").click()
+    row = page.locator("tbody tr").nth(4).locator("td").all_inner_texts()
+    widget = SingleHeadWidget(mask="padding", padding=[11])
+    assert row[11] == "masked"
+    assert float(row[4]) == pytest.approx(widget.weights[4, 4], abs=6e-5)
+
+
+def test_multi_head_measures_what_a_missing_head_costs(widget_page):
+    page = ready(widget_page(MultiHeadWidget(layer=1).html()))
+    page.get_by_label("head 2").uncheck()
+    widget = MultiHeadWidget(layer=1, heads_off=[(1, 1)])
+    expect(page.get_by_text(f"with heads off {widget.loss:.3f}")).to_be_visible()
+    page.get_by_text("texts the model has not seen").wait_for()
+    expected = widget.relation_losses
+    rows = page.locator(".mh-panel", has_text="loss by relation").locator("li")
+    shown = dict(
+        zip(
+            rows.locator(".mh-name").all_inner_texts(),
+            rows.locator(".mh-after-text").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert len(shown) > 5
+    for name, loss in shown.items():
+        assert float(loss) == pytest.approx(expected[name], abs=0.006), name
+
+
+def test_layers_shows_how_the_meanings_part(widget_page):
+    widget = LayersWidget()
+    page = ready(widget_page(widget.html()))
+    first, last = widget.cosines[0], widget.cosines[-1]
+    expect(page.get_by_text(f"{first:.3f} at the start, {last:.3f} at the end")).to_be_visible()
+    page.locator(".mh-segments label", has_text="1").first.click()
+    widget.depth = 1
+    expect(page.get_by_text(f"{widget.cosines[-1]:.3f} at the end")).to_be_visible()
+
+
+def test_layers_only_attention_spreads_a_change(widget_page):
+    page = ready(widget_page(LayersWidget(position=4).html()))
+    expect(page.get_by_text("1 → 9 → 9 → 9 → 9 → 9 → 9")).to_be_visible()
+
+
+def test_vocab_head_compares_with_the_exact_and_writes(widget_page):
+    widget = VocabHeadWidget(text="I love to study bats that live inside a", position=8)
+    page = ready(widget_page(widget.html()))
+    first = page.locator(".mh-predictions li").first.inner_text()
+    assert "cave" in first and "exact 0.800" in first
+    assert f"{widget.probabilities.max():.3f}" in first
+    page.get_by_role("button", name="to the full stop").click()
+    expect(page.locator(".mh-writing mark")).to_have_text(
+        widget.write(20).removeprefix("I love to study bats that live inside a")
+    )
+    page.get_by_role("button", name="take back").click()
+    expect(page.locator(".mh-writing mark")).not_to_contain_text(".")
+
+
+def test_machine_follows_a_probability_back_to_an_id(widget_page):
+    page = ready(widget_page(MachineWidget().html()))
+    follow = page.locator(".mh-follow")
+    expect(follow).to_contain_text(f"= {MachineWidget().value:.4f}"[:7])
+    for _ in range(40):
+        buttons = follow.locator(".mh-terms button")
+        if buttons.count() == 0:
+            break
+        buttons.first.click()
+        page.wait_for_timeout(40)
+    assert (
+        "where it starts" in follow.inner_text()
+        or "mask hides" in follow.inner_text()
+        or "sin(" in follow.inner_text()
+        or "cos(" in follow.inner_text()
+    )
+    follow.get_by_role("button", name="back").click()
+    assert follow.locator(".mh-terms button").count() > 0
+
+
+@pytest.mark.parametrize("switch", ["causal mask", "positions", "layer norm", "residual"])
+def test_machine_switches_parts_off(widget_page, switch):
+    page = ready(widget_page(MachineWidget().html()))
+    name = {"causal mask": "mask", "layer norm": "norm"}.get(switch, switch)
+    page.get_by_label(switch, exact=True).uncheck()
+    widget = MachineWidget(off=[name])
+    expect(page.get_by_text(f"with your switches {widget.loss:.3f}")).to_be_visible()
+
+
+def test_machine_link_reproduces_the_state(widget_page):
+    page = ready(widget_page(MachineWidget().html()))
+    page.get_by_label("head 3").nth(1).uncheck()
+    typed(page).fill("I love to study bats that live inside a cave.")
+    page.wait_for_timeout(100)
+    page.get_by_role("link", name="link to this state").click()
+    page.reload()
+    ready(page)
+    expect(typed(page)).to_have_value("I love to study bats that live inside a cave.")
+    expect(page.get_by_label("head 3").nth(1)).not_to_be_checked()
+
+
+@pytest.mark.parametrize(
+    "address", ["#machine=%7Bbroken", "#machine=%7B%22text%22%3A7%2C%22off%22%3A%5B7%5D%7D", "#x"]
+)
+def test_machine_survives_a_bad_link(widget_page, tmp_path, address):
+    page = widget_page(MachineWidget().html())
+    page.goto(page.url + address)
+    page.reload()
+    ready(page)
+    expect(typed(page)).to_have_value(MachineWidget().text)
+
+
+def test_a_model_of_ones_own_stays_a_picture_on_a_page(widget_page):
+    config = mhalib.Config(vocab_size=567, d_model=6, n_heads=3, n_layers=1)
+    model = mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(3)))
+    page = widget_page(SingleHeadWidget(model=model).html())
+    page.wait_for_timeout(100)
+    expect(page.locator("figure svg[role=img]")).to_be_visible()
+    assert page.locator(".mhalib-live").count() == 0
