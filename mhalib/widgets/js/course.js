@@ -79,7 +79,6 @@ export function withModel(model, el, build, variant = null) {
     const turn = ++wanted;
     if (model.get("_model")) return rebuild(ready(model.get("_model")));
     const name = (variant && model.get("variants")[model.get(variant)]) || model.get("model");
-    if (!el.firstChild) el.append(h("p", { class: "mh-note", role: "status" }, "Loading the model’s weights …"));
     try {
       const course = await courseModel(name);
       if (turn === wanted) rebuild(course);

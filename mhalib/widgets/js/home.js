@@ -43,16 +43,27 @@ export class PageModel {
   }
 }
 
-/** Make a figure live: the picture steps back (it still prints), the widget takes its place. */
+/**
+ * Make a figure live: as soon as the widget is there it takes the place of the picture, which
+ * stays for print.
+ */
 export function enliven(figure) {
   const state = JSON.parse(figure.querySelector(":scope > script").textContent);
-  if (state.model === null) return null; // a model of the author's own, known to a kernel only
+  if (state.model === null) return; // a model of the author's own, known to a kernel only
   const live = h("div", { class: "mhalib-live" });
   const picture = figure.querySelector(":scope > .mhalib-picture");
-  const stop = VIEWS[figure.dataset.widget](new PageModel(state), live);
-  picture.hidden = true;
-  picture.before(live);
-  return stop;
+  const show = () => {
+    picture.hidden = true;
+    picture.before(live);
+  };
+  figure.dataset.live = "";
+  const filled = new MutationObserver(() => {
+    filled.disconnect();
+    show();
+  });
+  filled.observe(live, { childList: true });
+  VIEWS[figure.dataset.widget](new PageModel(state), live);
+  if (live.firstChild) show();
 }
 
 /** anywidget's entry: the same view between its task and caption. */

@@ -2,10 +2,13 @@
 // finished it, before anything is painted, so that nothing on the page moves.
 import { enliven } from "./home.js";
 
+const seen = new WeakSet();
+
 function enlivenFinished() {
-  for (const figure of document.querySelectorAll("figure.mhalib-widget:not([data-live])")) {
-    if (!figure.querySelector(":scope > figcaption")) continue; // its last child
-    figure.dataset.live = "";
+  for (const figure of document.querySelectorAll("figure.mhalib-widget")) {
+    const finished = figure.querySelector(":scope > figcaption"); // its last child
+    if (!finished || seen.has(figure)) continue;
+    seen.add(figure);
     enliven(figure);
   }
 }

@@ -117,7 +117,8 @@ function build(model, el, { transformer, tokenizer }) {
         box.checked = !isOff(k);
         panel.classList.toggle("mh-off", isOff(k));
       });
-      at ??= [Math.max(0, labels.indexOf("the")), Math.max(0, labels.indexOf("bats"))];
+      const bats = labels.indexOf("bats");
+      at ??= bats < 0 ? [Math.max(0, labels.length - 3), 0] : [Math.max(0, labels.lastIndexOf("the")), bats];
       point();
       const loss = (trace) => fixed(mean(losses(trace)), 3);
       say(lossText, labels.length < 2 ? "" : `loss of this sentence: ${loss(full)} nats a token${changed ? `, with heads off ${loss(changed)}` : ""}`);
