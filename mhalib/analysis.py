@@ -21,9 +21,9 @@ Array = NDArray[Any]
 Part = tuple[int, int | None]  # (layer, head); head None stands for the layer's attention
 
 
-def evaluation_texts(n: int = 1000) -> list[Text]:
+def evaluation_texts(n: int = 1000, relation: str | None = None) -> list[Text]:
     """Return the texts on which all models of the course are measured; none trains on them."""
-    return language.corpus(n, seed=(2017, 6, 12))
+    return language.corpus(n, (2017, 6, 12), relation)
 
 
 def _traces(

@@ -19,7 +19,7 @@ from tqdm.auto import tqdm
 
 from mhalib import language
 from mhalib.analysis import evaluate, evaluation_texts, what_heads_do
-from mhalib.language import Score, Text
+from mhalib.language import RELATIONS, Score, Text
 from mhalib.model import Config, Transformer, init_parameters, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
 from mhalib.torch.model import Transformer as TorchTransformer
@@ -60,19 +60,29 @@ class Recipe:
 
 RECIPES = {
     "main": Recipe("the course's model", steps=3000),
+    # How many heads? With all of the language, and with one relation alone in one layer.
     **{
-        f"layers{n}-heads{h}": Recipe(
-            f"head count: {n} layers, {h} heads", {"n_layers": n, "n_heads": h}
-        )
+        f"layers{n}-heads{h}": Recipe(f"{n} layer(s), {h} head(s)", {"n_layers": n, "n_heads": h})
         for n in (1, 3)
+        for h in (1, 2, 4, 8)
+    },
+    **{
+        f"{relation}-heads{h}": Recipe(
+            f"one layer, {h} head(s), only what *{relation}* decides",
+            {"n_layers": 1, "n_heads": h},
+            steps=1500,
+            batch=32,
+            relation=relation,
+        )
+        for relation in RELATIONS
         for h in (1, 2, 4, 8)
     },
     "unscaled": Recipe("without 1/√d_k", {"scaled": False}),
     "unscaled-heads1": Recipe("one head, without 1/√d_k", {"scaled": False, "n_heads": 1}),
     "no-positions": Recipe("without positions", {"positions": "none"}),
     "pre-norm": Recipe("pre-norm, 3 layers", {"norm": "pre"}),
-    "post-norm-layers12": Recipe("post-norm, 12 layers", {"n_layers": 12}, steps=1000),
-    "pre-norm-layers12": Recipe("pre-norm, 12 layers", {"n_layers": 12, "norm": "pre"}, steps=1000),
+    "post-norm-layers12": Recipe("post-norm, 12 layers", {"n_layers": 12}, steps=600),
+    "pre-norm-layers12": Recipe("pre-norm, 12 layers", {"n_layers": 12, "norm": "pre"}, steps=600),
 }
 
 # Three seeds each, but for the deep models, whose steps take four times as long.
@@ -82,7 +92,6 @@ EXPERIMENTS = [
     for name, recipe in RECIPES.items()
     if name != "main" and (seed == 0 or recipe.shape.get("n_layers") != 12)
 ]
-
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids (batch, n); which of them are targets
 
@@ -111,6 +120,11 @@ def _scores(model: torch.nn.Module, texts: Sequence[Text], batch: Batch) -> dict
     logits, targets = _predictions(model, *batch)
     losses = F.cross_entropy(logits, targets, reduction="none").double().numpy()
     return language.score(texts, losses, (logits.argmax(-1) == targets).numpy())
+
+
+def _kept(scores: dict[str, Score], recipe: Recipe) -> dict[str, Score]:
+    """Return the scores of what `recipe` trains on."""
+    return {n: s for n, s in scores.items() if recipe.relation in (None, n)}
 
 
 def train(
@@ -148,8 +162,9 @@ def train(
         model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-9, fused=True
     )
     tokenizer = load_tokenizer()
-    unseen = evaluation_texts(300)
-    measured, best = _batch(unseen, tokenizer), language.optimum(unseen)["all"].loss
+    unseen = evaluation_texts(300, recipe.relation)
+    measured, best = _batch(unseen, tokenizer), language.optimum(unseen)
+    watched = recipe.relation or "all"
     run = f"{recipe}, seed {seed}"
     done, seconds, curve = 0, 0.0, Curve()
     if checkpoint and checkpoint.is_file():
@@ -177,9 +192,11 @@ def train(
             bar.update()
             if done % every == 0 or done == recipe.steps:
                 scores = _scores(model, unseen, measured)
-                plain = {name: score._asdict() for name, score in scores.items()}
+                plain = {name: s._asdict() for name, s in _kept(scores, recipe).items()}
                 curve.append({"step": done, "seconds": round(seconds, 1), "scores": plain})
-                bar.set_postfix_str(f"loss {scores['all'].loss:.4f}, optimum {best:.4f}")
+                bar.set_postfix_str(
+                    f"loss {scores[watched].loss:.4f}, optimum {best[watched].loss:.4f}"
+                )
                 if checkpoint:
                     state = {"run": run, "step": done, "seconds": seconds, "curve": curve}
                     state |= {"model": model.state_dict(), "adam": adam.state_dict()}
@@ -202,6 +219,12 @@ def table(scores: dict[str, Score], best: dict[str, Score]) -> str:
     return "\n".join(rows)
 
 
+def _measure(recipe: Recipe, model: Transformer) -> tuple[dict[str, Score], dict[str, Score]]:
+    """Return the scores of `model` on unseen texts of `recipe`, and the best possible ones."""
+    texts = evaluation_texts(relation=recipe.relation)
+    return _kept(evaluate(model, texts), recipe), _kept(language.optimum(texts), recipe)
+
+
 def file_name(name: str, seed: int) -> str:
     """Return how the files of a run are called, without their endings."""
     return name if seed == 0 else f"{name}-seed{seed}"
@@ -215,11 +238,10 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
     path = out / f"{file_name(name, seed)}.safetensors"
     model.save(path, np.float16)
     path.chmod(0o644)  # safetensors makes files that only their owner can read
-    rounded = Transformer.load(path)
-    texts = evaluation_texts()
     path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
     recipe = RECIPES[name]
     steps = curve[-1]["step"]
+    scores, best = _measure(recipe, Transformer.load(path))
     card = f"""# {name}: {recipe.about}
 
 - Command: `python -m mhalib.training {name} --seed {seed} --steps {steps} --out DIRECTORY`
@@ -231,9 +253,9 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
 - Time: {curve[-1]["seconds"]:.0f} s with {torch.get_num_threads()} thread(s)
 - Versions: Python {platform.python_version()}, torch {torch.__version__}, NumPy {np.__version__}
 
-Measured on {len(texts)} unseen texts (nats per word; the optimum knows the grammar):
+Measured on unseen texts (nats per word; the optimum knows the grammar):
 
-{table(evaluate(rounded, texts), language.optimum(texts))}
+{table(scores, best)}
 """
     path.with_suffix(".md").write_text(card, "utf-8")
     return path.with_suffix(".md")
@@ -257,11 +279,11 @@ def gather(out: Path) -> dict[str, Any]:
 
     Returns
     -------
-    ``{"texts", "optimum", "runs"}``: each run has its name, seed, what it is about, config,
-    steps, seconds, scores, and curve (steps, and the loss of each relation there). Runs of three
-    layers with four heads have ``"heads"``: `mhalib.analysis.what_heads_do` on 300 texts.
+    ``{"optimum", "runs"}``: each run has its name, seed, what it is about, config, number of
+    parameters, steps, seconds, scores, and curve (steps, and the loss of each relation there).
+    Runs of all the language in three layers with four heads have ``"heads"``:
+    `mhalib.analysis.what_heads_do` on 300 texts.
     """
-    texts = evaluation_texts()
     runs = []
     for name, seed in [("main", 0), *EXPERIMENTS]:
         path = out / f"{file_name(name, seed)}.safetensors"
@@ -272,14 +294,14 @@ def gather(out: Path) -> dict[str, Any]:
         run = {"name": name, "seed": seed, "about": RECIPES[name].about}
         run |= {"config": asdict(model.config), "n_parameters": model.n_parameters}
         run |= {"steps": curve[-1]["step"], "seconds": curve[-1]["seconds"]}
-        run["scores"] = _plain(evaluate(model, texts))
+        run["scores"] = _plain(_measure(RECIPES[name], model)[0])
         points = [point["scores"] for point in curve]
         losses = {r: [round(p[r]["loss"], 4) for p in points] for r in points[0]}
         run["curve"] = {"step": [point["step"] for point in curve], "loss": losses}
         if name in ("main", "layers3-heads4"):
-            run["heads"] = what_heads_do(model, texts[:300])
+            run["heads"] = what_heads_do(model, evaluation_texts(300))
         runs.append(run)
-    return {"texts": len(texts), "optimum": _plain(language.optimum(texts)), "runs": runs}
+    return {"optimum": _plain(language.optimum(evaluation_texts())), "runs": runs}
 
 
 def _plain(scores: dict[str, Score]) -> dict[str, dict[str, float]]:
@@ -308,8 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     if options.evaluate:
-        texts = evaluation_texts()
-        print(table(evaluate(load_model(options.name), texts), language.optimum(texts)))
+        print(table(*_measure(RECIPES[options.name], load_model(options.name))))
     elif options.experiments:
         for name, seed in EXPERIMENTS:
             if not (options.out / f"{file_name(name, seed)}.md").is_file():

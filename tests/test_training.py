@@ -28,7 +28,9 @@ def one_thread():
 @pytest.fixture(autouse=True)
 def few_texts(monkeypatch):
     """Score on few texts, so that the tests are quick."""
-    monkeypatch.setattr(training, "evaluation_texts", lambda n=0: evaluation_texts(20))
+    monkeypatch.setattr(
+        training, "evaluation_texts", lambda n=0, relation=None: evaluation_texts(20, relation)
+    )
 
 
 def scores_of(curve):
@@ -116,6 +118,17 @@ def test_the_curve_and_the_numpy_evaluation_agree():
         assert curve[-1]["scores"][name] == pytest.approx(score._asdict(), rel=1e-5), name
 
 
+def test_a_recipe_can_be_about_one_relation_only():
+    recipe = replace(TINY, relation="topic", batch=16, steps=60, warm_up=5, peak=0.05)
+    model, curve = train(recipe, every=60, progress=False)
+    assert curve[-1]["scores"].keys() == {"topic"}
+    texts = evaluation_texts(20, "topic")
+    assert curve[-1]["scores"]["topic"]["n"] == len(texts) == 20
+    scores = evaluate(model, texts)
+    assert curve[-1]["scores"]["topic"]["loss"] == pytest.approx(scores["topic"].loss, rel=1e-5)
+    assert scores["topic"].loss < 3 < 5 < scores["free"].loss  # the other words were not learned
+
+
 def test_the_command_trains_saves_and_writes_a_card(tmp_path, monkeypatch, capsys):
     monkeypatch.setitem(RECIPES, "main", TINY)
     training.main(["--steps", "4", "--seed", "3", "--out", str(tmp_path)])
@@ -167,5 +180,5 @@ def test_head_counts_are_compared_at_equal_parameters():
         assert {c.d_k * c.n_heads for c in shapes} == {64}
         assert {replace(c, n_heads=1, d_k=64, d_v=64) for c in shapes} == {shapes[0]}
         assert shapes[0].vocab_size == tokens
-    seeds = [seed for name, seed in EXPERIMENTS if name == "layers1-heads2"]
-    assert seeds == [0, 1, 2]
+    for name in ("layers1-heads2", "both-heads8"):
+        assert [seed for other, seed in EXPERIMENTS if other == name] == [0, 1, 2]
