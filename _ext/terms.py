@@ -58,7 +58,13 @@ class LinkFirstUses(SphinxPostTransform):
             for name, _, kind, doc, anchor, _ in self.env.domains["std"].get_objects()
             if kind == "term" and doc == GLOSSARY
         }
+        linked = {
+            reference.get("refuri", "").partition("#")[2]
+            for reference in self.document.findall(nodes.reference)
+        }
         for name, term in terms.items():
+            if anchors[name] in linked:
+                continue  # the lesson does it itself
             if term.lesson <= int(lesson[1]) and name not in HOMONYMS:
                 self.link(term, anchors[name])
 
