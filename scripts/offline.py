@@ -1,0 +1,142 @@
+"""The built book to take away: `python scripts/offline.py zip|pdf`, after `make html`.
+
+zip   _build/course.zip: unpack it anywhere and open index.html, no network needed
+pdf   _build/course.pdf: all pages in one document, printed by Chromium, with working links
+"""
+
+import argparse
+import os
+import shutil
+from pathlib import Path
+from urllib.parse import unquote, urldefrag, urljoin
+
+from bs4 import BeautifulSoup, Tag
+from playwright.sync_api import Browser, Playwright, sync_playwright
+
+ROOT = Path(__file__).parent.parent
+BOOK = "http://book/"  # stands for the folder while links are resolved
+FOOTER = (
+    '<p style="width: 100%; text-align: center; font: 8pt sans-serif; color: #555">'
+    '<span class="pageNumber"></span></p>'
+)
+
+
+def launch(playwright: Playwright) -> Browser:
+    """Chromium: the one that CHROMIUM names, else one on the PATH, else Playwright's own."""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    quiet = ("background-networking", "component-update", "sync")
+    return playwright.chromium.launch(
+        executable_path=found,
+        args=[
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            *(f"--disable-{q}" for q in quiet),
+        ],
+    )
+
+
+def reading_order(html: Path) -> list[str]:
+    """The first page, then what the table of contents lists."""
+    soup = BeautifulSoup((html / "index.html").read_text("utf-8"), "html.parser")
+    links = [a["href"] for a in soup.select(".bd-sidebar-primary .bd-links a.reference.internal")]
+    return list(dict.fromkeys(["index.html", *(page for page in links if page != "#")]))
+
+
+def anchor(page: str, identifier: str = "") -> str:
+    """One name for a place of one page, unique in the whole book."""
+    return f"{page.removesuffix('.html').replace('/', '-')}--{identifier}"
+
+
+def article(html: Path, page: str, pages: list[str]) -> Tag:
+    """What a page says, with its links pointing inside the one document."""
+    soup = BeautifulSoup((html / page).read_text("utf-8"), "html.parser")
+    body = soup.select_one("article.bd-article")
+    if body is None:
+        raise ValueError(f"{page} has no article")
+    for tag in body.select("script, .headerlink, .copybtn, .colab-launch, nav.contents"):
+        tag.decompose()
+    for tag in body.find_all(id=True):
+        tag["id"] = anchor(page, tag["id"])
+    for name in ("aria-labelledby", "aria-describedby", "for"):
+        for tag in body.find_all(attrs={name: True}):
+            tag[name] = " ".join(anchor(page, part) for part in tag[name].split())
+    for tag in body.find_all("details"):
+        tag["open"] = ""
+    for tag in body.find_all(href=True):
+        target, place = urldefrag(urljoin(f"{BOOK}{page}", tag["href"]))
+        name = unquote(target.removeprefix(BOOK))
+        if name in pages:
+            tag["href"] = "#" + anchor(name, unquote(place))
+    for tag in body.find_all(src=True):
+        del tag["loading"]
+        tag["src"] = urljoin(f"{BOOK}{page}", tag["src"]).removeprefix(BOOK)
+    body.name = "section"
+    body["id"] = anchor(page)
+    return body
+
+
+def one_document(html: Path) -> str:
+    """All pages as one, in reading order; styles of the book, none of its scripts."""
+    pages = reading_order(html)
+    first = BeautifulSoup((html / "index.html").read_text("utf-8"), "html.parser")
+    styles: dict[str, None] = {}
+    for page in pages:
+        soup = BeautifulSoup((html / page).read_text("utf-8"), "html.parser")
+        for link in soup.select('link[rel~="stylesheet"]'):
+            styles[urljoin(f"{BOOK}{page}", link["href"]).removeprefix(BOOK)] = None
+    links = "".join(f'<link rel="stylesheet" href="{style}"/>' for style in styles)
+    title = first.title.get_text() if first.title else ""
+    bodies = "".join(str(article(html, page, pages)) for page in pages)
+    return (
+        f'<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
+        f'<meta charset="utf-8"/><title>{title}</title>{links}</head>'
+        f'<body class="course-print"><main>{bodies}</main></body></html>'
+    )
+
+
+def make_pdf(html: Path, target: Path) -> None:
+    source = html / "_print.html"  # beside the pages, so that their images and styles are found
+    source.write_text(one_document(html), "utf-8")
+    try:
+        with sync_playwright() as playwright:
+            browser = launch(playwright)
+            page = browser.new_page()
+            page.goto(source.as_uri(), wait_until="load")
+            page.evaluate("document.fonts.ready")
+            page.pdf(
+                path=target,
+                format="A4",
+                print_background=True,
+                tagged=True,
+                outline=True,
+                display_header_footer=True,
+                header_template="<span></span>",
+                footer_template=FOOTER,
+                margin={"top": "18mm", "bottom": "18mm", "left": "19mm", "right": "19mm"},
+            )
+            browser.close()
+    finally:
+        source.unlink()
+
+
+def make_zip(html: Path, target: Path) -> None:
+    target.unlink(missing_ok=True)
+    shutil.make_archive(str(target.with_suffix("")), "zip", html)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("kind", choices=["zip", "pdf"])
+    parser.add_argument("--html", type=Path, default=ROOT / "_build" / "html")
+    options = parser.parse_args()
+    if not (options.html / "index.html").is_file():
+        parser.error(f"{options.html} holds no built book; run `make html` first")
+    target = options.html.parent / f"course.{options.kind}"
+    {"zip": make_zip, "pdf": make_pdf}[options.kind](options.html, target)
+    print(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
+
+
+if __name__ == "__main__":
+    main()
