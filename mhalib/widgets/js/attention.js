@@ -53,9 +53,9 @@ export function scores(Q, K, scale = 1 / Math.sqrt(Q.cols)) {
 export function attentionWeights(S, mask = null) {
   const weights = matrix(S.rows, S.cols);
   for (let i = 0; i < S.rows; i++) {
-    const s = row(S, i);
-    const allowed = mask && row(mask, i);
-    weights.data.set(softmax(allowed ? s.map((v, j) => (allowed[j] ? v : -Infinity)) : s), i * S.cols);
+    const s = row(S, i).slice();
+    for (let j = 0; mask && j < s.length; j++) if (!mask.data[i * S.cols + j]) s[j] = -Infinity;
+    weights.data.set(softmax(s), i * S.cols);
   }
   return weights;
 }

@@ -1,6 +1,6 @@
 // Mirrors mhalib/embedding.py and mhalib/layers.py (chapters 2 and 6).
 
-import { map, matmul, matrix, mean, row } from "./tensor.js";
+import { map, matmul, matrix, row } from "./tensor.js";
 
 /** Rows of E, times `scale`. */
 export function embed(ids, E, scale = Math.sqrt(E.cols)) {
@@ -24,13 +24,15 @@ export function sinusoidalPositions(n, dModel, base = 10000) {
 /** gamma · (x − mean x) / √(var x + eps) + beta, each row */
 export function layerNorm(X, gamma, beta, eps = 1e-5) {
   const Y = matrix(X.rows, X.cols);
-  for (let i = 0; i < X.rows; i++) {
-    const x = row(X, i);
-    const average = mean(x);
-    const deviation = Math.sqrt(mean(x.map((value) => (value - average) ** 2)) + eps);
-    const y = row(Y, i);
-    for (let t = 0; t < y.length; t++) {
-      y[t] = (gamma.data[t] * (x[t] - average)) / deviation + beta.data[t];
+  const d = X.cols;
+  for (let start = 0; start < X.data.length; start += d) {
+    let average = 0;
+    for (let t = 0; t < d; t++) average += X.data[start + t] / d;
+    let variance = 0;
+    for (let t = 0; t < d; t++) variance += (X.data[start + t] - average) ** 2 / d;
+    const deviation = Math.sqrt(variance + eps);
+    for (let t = 0; t < d; t++) {
+      Y.data[start + t] = (gamma.data[t] * (X.data[start + t] - average)) / deviation + beta.data[t];
     }
   }
   return Y;
@@ -46,7 +48,8 @@ const ACTIVATIONS = {
 /** X W + b */
 export function linear(X, W, b) {
   const Y = matmul(X, W);
-  return map(Y, (value, i) => value + b.data[i % Y.cols]);
+  for (let c = 0; c < Y.data.length; c++) Y.data[c] += b.data[c % Y.cols];
+  return Y;
 }
 
 /** activation(X W_1 + b_1) W_2 + b_2, and what is between the two layers. */

@@ -49,9 +49,9 @@ export class Transformer {
   /**
    * The trace of one text. `ablate` names what to take out: { scale, mask, positions,
    * embedding_scale, residual, norm: true, W_O: [layer], heads: [[layer, head]], layers: [layer] }.
-   * `mask` (1 = may attend) is for padding.
+   * `mask` (1 = may attend) is for padding. Without `head` the trace ends at the output.
    */
-  forward(ids, { ablate = {}, mask = null, causal = true } = {}) {
+  forward(ids, { ablate = {}, mask = null, causal = true, head = true } = {}) {
     const { config, parameters: p } = this;
     const embedded = embed(ids, p.E, ablate.embedding_scale ? 1 : undefined);
     const silent = config.positions === "none" || ablate.positions;
@@ -77,6 +77,7 @@ export class Transformer {
       stream = block.output;
     });
     if (config.norm === "pre" && !ablate.norm) stream = layerNorm(stream, p.gamma_f, p.beta_f);
+    if (!head) return { ids, embedded, positions, X, layers, output: stream };
     const logits = matmulT(stream, p.E);
     const probabilities = eachRow(logits, softmax);
     return { ids, embedded, positions, X, layers, output: stream, logits, probabilities };

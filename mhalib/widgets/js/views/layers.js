@@ -93,11 +93,11 @@ function build(model, el, { transformer, tokenizer }) {
       const labels = ids.map((id) => show(tokenizer, id));
       const depth = Math.min(model.get("depth"), N);
       const ablate = { layers: Array.from({ length: N - depth }, (_, i) => depth + i) };
-      const run = (some) => transformer.forward(some, { ablate });
+      const run = (some, head = false) => transformer.forward(some, { ablate, head });
       token.update(labels);
       if (!ids.length) return;
       const position = Math.min(model.get("position"), ids.length - 1);
-      const trace = run(ids);
+      const trace = run(ids, true);
       const list = stages(trace, norm);
       now = { labels, list, stream: streamOf(list, position) };
       stream.update({ matrix: now.stream, rows: list.map(([name]) => shorten(name)), kind: "signed", max: largestSize(now.stream) });

@@ -134,7 +134,9 @@ function build(model, el, transformer, tokenizer) {
       const ids = idsOf(tokenizer, model.get("text"));
       const labels = ids.map((id) => show(tokenizer, id));
       const layer = Math.min(model.get("layer"), N - 1);
-      const X = layer ? transformer.forward(ids).layers[layer - 1].output : transformer.forward(ids).X;
+      const later = Array.from({ length: N - layer }, (_, i) => layer + i);
+      const trace = transformer.forward(ids, { ablate: { layers: later }, head: false });
+      const X = layer ? trace.layers[layer - 1].output : trace.X;
       const mask = headMask(ids.length, model.get("mask"), model.get("padding"));
       const W = headWeights(transformer, { layer, head: model.get("head"), weights: model.get("weights_from"), seed: model.get("seed") });
       now = { ...singleHead(X, W, mask), X, W, labels, allowed: (i, j) => !mask || mask.data[i * ids.length + j] === 1 };
