@@ -161,11 +161,36 @@ def load_experiments() -> dict[str, Any]:
     return result
 
 
+def experiment_table(experiments: dict[str, Any]) -> str:
+    """Return the experiments as a Markdown table: accuracy, mean over seeds (lowest … highest)."""
+    names = language.RELATIONS
+    lines = [f"| run | seeds | loss | {' | '.join(names)} |", "|---|" + "---:|" * 8]
+    by_name: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for run in experiments["runs"]:
+        by_name[run["name"]].append(run["scores"])
+    for run_name, scores in by_name.items():
+        cells = [_spread([s["all"]["loss"] for s in scores if "all" in s])]
+        cells += [_spread([s[name]["accuracy"] for s in scores if name in s]) for name in names]
+        lines.append(f"| {run_name} | {len(scores)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def _spread(values: Sequence[float]) -> str:
+    if not values:
+        return ""
+    ends = f" ({min(values):.2f} … {max(values):.2f})" if len(values) > 1 else ""
+    return f"{np.mean(values):.3f}{ends}"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser("python -m mhalib.analysis", description=__doc__)
     parser.add_argument("name", nargs="?", default="main", help="a shipped model (default: main)")
     parser.add_argument("--texts", type=int, default=300, help="how many (default: 300)")
+    parser.add_argument("--experiments", action="store_true", help="print their accuracies")
     options = parser.parse_args()
+    if options.experiments:
+        print(experiment_table(load_experiments()))
+        return
     rows = what_heads_do(load_model(options.name, np.float32), evaluation_texts(options.texts))
     for measure, title in {
         "attention": "Weight on the deciding word",
