@@ -109,12 +109,18 @@ def attention(
         O = weighted_values(weights, V.to(wide)).to(Q.dtype)
         return (O, weights.to(Q.dtype)) if return_weights else O
     if mask is None and bias is None and n_q == n_k:
-        return F.scaled_dot_product_attention(Q, K, V, is_causal=causal, scale=scale)
+        return _kernel(Q, K, V, is_causal=causal, scale=scale)
     allowed = combine_masks(mask, causal, n_q, n_k, Q.device)
     if bias is not None and allowed is not None:
         bias = bias.to(Q.dtype).masked_fill(~allowed, -math.inf)
     added = allowed if bias is None else bias.to(Q.dtype)
-    return F.scaled_dot_product_attention(Q, K, V, attn_mask=added, scale=scale)
+    return _kernel(Q, K, V, attn_mask=added, scale=scale)
+
+
+def _kernel(Q: Tensor, K: Tensor, V: Tensor, **options: Any) -> Tensor:
+    if Q.ndim == K.ndim == V.ndim == 3:  # its fast way is open to (batch, h, n, d) alone
+        return F.scaled_dot_product_attention(Q[None], K[None], V[None], **options)[0]
+    return F.scaled_dot_product_attention(Q, K, V, **options)
 
 
 def cap_scores(S: Tensor, softcap: float) -> Tensor:
