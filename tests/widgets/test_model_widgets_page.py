@@ -44,9 +44,7 @@ def ready(page):
     """Wait for the live widget, and for the losses by relation if it has them."""
     for live in page.locator(".mhalib-live").all():
         live.locator("> *").nth(1).wait_for()
-    page.wait_for_function(
-        "![...document.querySelectorAll('.mh-note')].some((n) => n.textContent === 'measuring …')"
-    )
+    expect(page.get_by_text("measuring …", exact=True)).to_have_count(0)
     return page
 
 
