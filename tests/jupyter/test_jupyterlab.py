@@ -38,3 +38,34 @@ def test_scaling_widget_and_python_follow_each_other(open_notebook):
     book.run(3)
     expect(book.output(3)).to_contain_text("ValueError: d_k must be at most 1024, got 5000")
     expect(exact).to_have_value("512")
+
+
+@pytest.mark.timeout(300)
+def test_model_widget_with_a_model_of_ones_own_and_typing(open_notebook):
+    book = open_notebook(
+        "import numpy as np, mhalib\n"
+        "from mhalib.widgets import SingleHeadWidget\n"
+        "config = mhalib.Config(vocab_size=567, d_model=6, n_heads=3, n_layers=2)\n"
+        "parameters = mhalib.init_parameters(config, np.random.default_rng(3))\n"
+        "own = mhalib.Transformer(config, parameters)\n"
+        "w = SingleHeadWidget(model=own, text='I love bats')\nw",
+        "print(w.text, w.mask, w.weights[2].round(4).tolist())",
+        "w.mask = 'none'",
+    )
+    book.run(0)
+    widget = book.cell(0).locator("figure.mhalib-widget")
+    area = widget.get_by_label("your sentence")
+    expect(area).to_have_value("I love bats", timeout=60_000)
+    area.click()
+    book.page.keyboard.press("End")
+    book.page.keyboard.type(" dd a")  # in command mode, "d d" would delete the cell
+    expect(widget.locator(".mh-sentence")).to_contain_text("6 tokens")
+    expect(widget).to_be_visible()
+    widget.get_by_text("The weights in numbers").click()
+    book.run(2)
+    expect(widget.locator("[value=none]")).to_be_checked()
+    book.run(1)
+    expect(book.output(1)).to_contain_text("I love bats dd a none")
+    cells = widget.locator("tbody tr").nth(2).locator("td").all_inner_texts()
+    printed = book.output(1).inner_text().split("[")[1].rstrip("]\n ").split(", ")
+    assert [float(c) for c in cells] == pytest.approx([float(p) for p in printed], abs=2e-4)
