@@ -4,16 +4,15 @@ import builtins
 import importlib
 import sys
 
+import matplotlib
 import numpy as np
 import pytest
-
-matplotlib = pytest.importorskip("matplotlib")
-matplotlib.use("Agg")
-
 from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 from mhalib import plots
+
+matplotlib.use("Agg")
 
 
 @pytest.fixture(autouse=True)
