@@ -100,6 +100,17 @@ def test_any_exception_is_answered(error):
     assert type(error).__name__ in repr(result)
 
 
+def test_an_error_of_its_own_is_no_known_mistake():
+    """Averaged heads are too narrow for W_O and raise; another error does not mean the same."""
+
+    def multi_head_attention(*args):
+        raise ValueError("not yet")
+
+    result = check("multi_head_attention", multi_head_attention)
+    assert result.kind == "error"
+    assert "ValueError: not yet" in repr(result)
+
+
 def test_wrong_number_of_arguments():
     result = check("split_heads", lambda X: X)
     assert result.kind == "error"
