@@ -71,6 +71,7 @@ def visit(browser: Browser, addresses: list[str]) -> dict[str, float]:
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     context.add_init_script(OBSERVE)
     page = context.new_page()
+    page.set_default_timeout(120_000)
     client = context.new_cdp_session(page)
     client.send("Network.enable")
     cost = {"bytes": 0.0, "requests": 0, "failed": 0}

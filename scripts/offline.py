@@ -96,28 +96,27 @@ def one_document(html: Path) -> str:
     )
 
 
-def make_pdf(html: Path, target: Path) -> None:
+def make_pdf(html: Path, target: Path, browser: Browser) -> None:
     source = html / "_print.html"  # beside the pages, so that their images and styles are found
     source.write_text(one_document(html), "utf-8")
+    page = browser.new_page()
+    page.set_default_timeout(0)  # a whole book takes its time
     try:
-        with sync_playwright() as playwright:
-            browser = launch(playwright)
-            page = browser.new_page()
-            page.goto(source.as_uri(), wait_until="load")
-            page.evaluate("document.fonts.ready")
-            page.pdf(
-                path=target,
-                format="A4",
-                print_background=True,
-                tagged=True,
-                outline=True,
-                display_header_footer=True,
-                header_template="<span></span>",
-                footer_template=FOOTER,
-                margin={"top": "18mm", "bottom": "18mm", "left": "19mm", "right": "19mm"},
-            )
-            browser.close()
+        page.goto(source.as_uri(), wait_until="load")
+        page.evaluate("document.fonts.ready.then(() => true)")
+        page.pdf(
+            path=target,
+            format="A4",
+            print_background=True,
+            tagged=True,
+            outline=True,
+            display_header_footer=True,
+            header_template="<span></span>",
+            footer_template=FOOTER,
+            margin={"top": "18mm", "bottom": "18mm", "left": "19mm", "right": "19mm"},
+        )
     finally:
+        page.close()
         source.unlink()
 
 
@@ -134,7 +133,13 @@ def main() -> None:
     if not (options.html / "index.html").is_file():
         parser.error(f"{options.html} holds no built book; run `make html` first")
     target = options.html.parent / f"course.{options.kind}"
-    {"zip": make_zip, "pdf": make_pdf}[options.kind](options.html, target)
+    if options.kind == "zip":
+        make_zip(options.html, target)
+    else:
+        with sync_playwright() as playwright:
+            browser = launch(playwright)
+            make_pdf(options.html, target, browser)
+            browser.close()
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 
 

@@ -63,6 +63,7 @@ def reader(chromium):
         context = chromium.new_context(**options)
         contexts.append(context)
         complaints: list[str] = []
+        context.set_default_timeout(120_000)  # a busy machine is no fault of the page
         page = context.new_page()
         page.on("console", lambda m: complaints.append(f"{page.url}: console {m.type}: {m.text}"))
         page.on("pageerror", lambda e: complaints.append(f"{page.url}: error: {e}"))

@@ -73,3 +73,26 @@ def test_search_finds_a_word_offline(site, reader):
     page.goto(f"{site.as_uri()}/search.html?q=softmax")
     page.wait_for_selector("#search-results li a", timeout=5000)
     assert complaints == []
+
+
+def test_the_policy_forbids_other_hosts_and_scripts_in_attributes(server, pages, site, reader):
+    for name in pages:
+        assert "Content-Security-Policy" in (site / name).read_text("utf-8"), name
+    page, _ = reader(server)
+    page.goto(f"{server}/index.html")
+    blocked = page.evaluate(
+        """async () => {
+          const blocked = [];
+          addEventListener("securitypolicyviolation", (e) => blocked.push(e.effectiveDirective));
+          const box = document.createElement("div");
+          box.innerHTML = "<button onclick='window.ran = true'></button>"
+            + "<img src='https://other.invalid/x.png'>";
+          document.body.append(box);
+          box.querySelector("button").click();
+          await fetch("https://other.invalid/").catch(() => 0);
+          await new Promise((done) => setTimeout(done, 300));
+          return {blocked, ran: window.ran ?? false};
+        }"""
+    )
+    assert blocked["ran"] is False
+    assert {"script-src-attr", "img-src", "connect-src"} <= set(blocked["blocked"])

@@ -1,0 +1,111 @@
+"""The book's own extensions, function by function."""
+
+import sys
+from pathlib import Path
+
+import pytest
+import tinycss2
+from PIL import Image, ImageDraw
+
+EXTENSIONS = str(Path(__file__).parents[2] / "_ext")
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.syspath_prepend(EXTENSIONS)
+    yield
+    for name in ("api", "course", "weight"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize(
+    "latex, expected",
+    [
+        (r"\sqrt{d_k}", r"\sqrt{{\htmlClass{dim dim-d_k}{d_k}}}"),
+        (r"d_\text{model}", r"{\htmlClass{dim dim-d_model}{d_\text{model}}}"),
+        (r"n \times h", r"{\htmlClass{dim dim-n}{n}} \times {\htmlClass{dim dim-h}{h}}"),
+        (r"\sin x", r"\sin x"),  # no n in a command
+        (r"\text{n heads}", r"\text{n heads}"),
+    ],
+)
+def test_dimensions_in_formulas(latex, expected):
+    from course import colour_math
+
+    assert colour_math(latex) == expected
+
+
+def test_a_title_shows_its_formula_once():
+    from course import plain_title
+
+    formula = (
+        '<span class="math"><span class="katex"><math><mi>d</mi><mi>k</mi><annotation>'
+        r"\sqrt{\htmlClass{dim dim-d_k}{d_k}}</annotation></math><span>dk</span></span></span>"
+    )
+    assert plain_title(f"4. Divided by {formula} &amp; why") == "4. Divided by √d_k &amp; why"
+
+
+@pytest.mark.parametrize("address", ["owner", "a/b/c", "https://x/y", "a/b?c", '"/x'])
+def test_an_address_that_is_none_is_refused(monkeypatch, address):
+    import course
+
+    monkeypatch.setenv("COURSE_REPOSITORY", address)
+    with pytest.raises(ValueError, match="owner/name"):
+        course._launch_buttons("chapters/01-tokenization")
+
+
+def test_launch_buttons_only_with_an_address(monkeypatch):
+    import course
+
+    monkeypatch.delenv("COURSE_REPOSITORY", raising=False)
+    assert course._launch_buttons("chapters/01-tokenization") == []
+    monkeypatch.setenv("COURSE_REPOSITORY", "owner/name")
+    assert course._launch_buttons("chapters/glossary") == []  # nothing to run there
+    binder, colab = course._launch_buttons("chapters/01-tokenization")
+    assert binder["url"].endswith("owner/name/main?urlpath=lab/tree/chapters/01-tokenization.ipynb")
+    assert colab["url"].endswith("owner/name/blob/main/chapters/01-tokenization.ipynb")
+
+
+def test_purge_keeps_what_a_page_names():
+    from weight import purge
+
+    rules = tinycss2.parse_stylesheet(
+        ".used, .unused { color: red } .unused { color: blue } p > a:hover { color: green }"
+        "@media print { .unused { color: red } #used { color: red } }"
+        "@media all { .unused { top: 0 } }"
+        "@keyframes turn { from { top: 0 } }",
+        skip_whitespace=True,
+    )
+    text = purge(rules, {"used"})
+    assert ".unused" not in text
+    assert text.count("used") == 2
+    assert "p > a:hover" in text
+    assert "@keyframes" in text
+    assert text.count("@media") == 1
+
+
+def test_pictures_get_lighter_and_stay_the_same_to_the_eye(tmp_path):
+    from weight import lighten_pictures
+
+    (tmp_path / "_images").mkdir()
+    picture = Image.new("RGB", (97, 53), "white")
+    ImageDraw.Draw(picture).rectangle((11, 7, 61, 41), fill=(31, 59, 115))
+    picture.save(tmp_path / "_images" / "figure.png")
+    lighten_pictures(tmp_path)
+    (only,) = (tmp_path / "_images").iterdir()
+    lighter = Image.open(only).convert("RGB")
+    assert only.name == "figure.webp"
+    assert lighter.size == (97, 53)
+    assert lighter.getpixel((30, 20)) == (31, 59, 115)
+    assert lighter.getpixel((90, 50)) == (255, 255, 255)
+
+
+def test_a_docstring_becomes_sections():
+    from api import described
+
+    parts = [
+        part.astext()
+        for part in described(
+            "Sum it.\n\nParameters\n----------\nx : (n,) `numbers`\n\nNotes\n-----\nQuick."
+        )
+    ]
+    assert parts == ["Sum it.", "Parameters", "x: (n,) numbers", "Notes", "Quick."]

@@ -1,0 +1,56 @@
+"""The book to take away: the zip opens without a network, the PDF holds every page."""
+
+import runpy
+import zipfile
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from pypdf import PdfReader
+
+OFFLINE = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "offline.py"))
+TITLES = ["Tokenization", "Embedding", "Single-head", "Scaling", "Multi-head", "Layers", "Glossary"]
+
+
+def test_the_zip_opens_and_searches_with_the_network_cut(site, tmp_path, reader):
+    OFFLINE["make_zip"](site, tmp_path / "course.zip")
+    with zipfile.ZipFile(tmp_path / "course.zip") as archive:
+        archive.extractall(tmp_path / "unpacked")
+    folder = (tmp_path / "unpacked").as_uri()
+    page, complaints = reader(folder, offline=True)
+    page.goto(f"{folder}/index.html")
+    assert page.locator("figure.mhalib-widget").count() > 0
+    page.goto(f"{folder}/search.html?q=softmax")
+    page.wait_for_selector("#search-results li a")
+    assert complaints == []
+
+
+def test_one_document_links_inside_itself(site):
+    soup = BeautifulSoup(OFFLINE["one_document"](site), "html.parser")
+    ids = [tag["id"] for tag in soup.find_all(id=True)]
+    inside = [a["href"][1:] for a in soup.select("a[href^='#']")]
+    assert len(ids) == len(set(ids))
+    assert len(inside) > 100
+    assert set(inside) <= set(ids)
+    assert not soup.find_all("script")
+    assert all(
+        (site / image["src"]).is_file() for image in soup.select("img[src]:not([src^=data])")
+    )
+    assert all(image.get("alt") is not None for image in soup.find_all("img"))
+
+
+@pytest.mark.timeout(600)
+def test_the_pdf_holds_every_lesson(site, chromium, tmp_path):
+    OFFLINE["make_pdf"](site, tmp_path / "course.pdf", chromium)
+    document = PdfReader(tmp_path / "course.pdf")
+    text = "\n".join(page.extract_text() for page in document.pages)
+    assert [title for title in TITLES if title not in text] == []
+    links = [
+        note.get_object()
+        for page in document.pages
+        for note in page.get("/Annots", [])
+        if note.get_object().get("/Subtype") == "/Link"
+    ]
+    assert sum("/Dest" in link for link in links) > 100
+    assert document.trailer["/Root"]["/Lang"] == "en"
+    assert "/StructTreeRoot" in document.trailer["/Root"]  # tagged: alt texts and headings
