@@ -27,7 +27,7 @@ test: $(READY) ## form, types, tests, doctests, lessons, book, browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests mhalib chapters
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests mhalib chapters
 
 lessons: $(READY) ## run all lessons again and store their outputs (some: make lessons L=chapters/03-*)
 	$(BIN)/python scripts/lessons.py $(L)

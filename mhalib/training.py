@@ -77,14 +77,14 @@ RECIPES = {
             relation=relation,
         )
         for relation in RELATIONS
-        for h in (1, 2, 4, 8)
+        for h in ((1, 2, 4, 8) if relation == "both" else (1, 2))
     },
     "unscaled": Recipe("without 1/√d_k", {"scaled": False}),
     "unscaled-heads1": Recipe("one head, without 1/√d_k", {"scaled": False, "n_heads": 1}),
     "no-positions": Recipe("without positions", {"positions": "none"}),
     "pre-norm": Recipe("pre-norm, 3 layers", {"norm": "pre"}),
-    "post-norm-layers12": Recipe("post-norm, 12 layers", {"n_layers": 12}, steps=600),
-    "pre-norm-layers12": Recipe("pre-norm, 12 layers", {"n_layers": 12, "norm": "pre"}, steps=600),
+    "post-norm-layers12": Recipe("post-norm, 12 layers", {"n_layers": 12}, steps=1000),
+    "pre-norm-layers12": Recipe("pre-norm, 12 layers", {"n_layers": 12, "norm": "pre"}, steps=1000),
 }
 
 # Three seeds each, but for the deep models, whose steps take four times as long.

@@ -68,7 +68,8 @@ class Transformer(nn.Module):
         if self.config.norm == "pre":
             stream = layer_norm(stream, self.gamma_f, self.beta_f)
         logits = tied_logits(stream, self.E)
-        trace: Any = (ids, embedded, P, X, blocks, stream, logits, softmax(logits))
+        shares = None if options.get("fused") else softmax(logits)  # nobody asked for them
+        trace: Any = (ids, embedded, P, X, blocks, stream, logits, shares)
         return Trace(*trace)
 
     def decode(self, ids: Tensor, cache: Cache | None = None) -> tuple[Tensor, Cache]:

@@ -35,7 +35,7 @@ class MachineWidget(ModelWidget):
     Examples
     --------
     >>> w = MachineWidget(off=["heads.1.1"], follow="layers.1.weights.1.9.4")
-    >>> w.value == w.trace.flat()["layers.1.weights"][1, 9, 4]
+    >>> bool(w.value == w.trace.flat()["layers.1.weights"][1, 9, 4])
     True
     """
 

@@ -36,7 +36,7 @@ def test_the_folded_solutions_are_correct(path):
             cell.source = "\n".join([*imports, solutions[names[0]], *calls])
             solved.append(cell)
     assert solved
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": CHAPTERS}}).execute()
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": CHAPTERS}}).execute()
     for cell in solved:
         (output,) = (o for o in cell.outputs if o.output_type == "execute_result")
         assert output.data["text/plain"].startswith("✓ Correct"), output.data["text/plain"]
