@@ -65,13 +65,13 @@ def log_softmax(x: Float[Array, "*shape"], axis: int = -1) -> Float[Array, "*sha
 
 
 def _shifted(x: Array, axis: int) -> Array:
-    wide = _widened(x)
+    wide = widened(x)
     maximum = wide.max(axis=axis, keepdims=True, initial=-np.inf)
     with np.errstate(over="ignore"):  # a difference beyond the largest float is −∞: share 0
         return wide - np.where(maximum == -np.inf, 0, maximum)
 
 
-def _widened(x: Array) -> Array:
+def widened(x: Array) -> Array:
     """Return float16 as float32, so that sums and products of it do not overflow."""
     return x.astype(np.promote_types(x.dtype, np.float32), copy=False)
 
@@ -208,7 +208,7 @@ def scores(
     factor = 1 / math.sqrt(max(Q.shape[-1], 1)) if scale is None else scale
     factor = validate.real_number("scale", factor)
     with np.errstate(invalid="ignore"):  # an infinite key may be one that the mask leaves out
-        S = (_widened(Q) * factor) @ _widened(K).swapaxes(-1, -2)
+        S = (widened(Q) * factor) @ widened(K).swapaxes(-1, -2)
     return S.astype(np.result_type(Q, K), copy=False)
 
 
@@ -328,14 +328,14 @@ def attention(
     array([12., 20., 28.])
     """
     Q, K, V = (validate.float_array(n, A, 2) for n, A in (("Q", Q), ("K", K), ("V", V)))
-    S = scores(_widened(Q), _widened(K), scale)
+    S = scores(widened(Q), widened(K), scale)
     validate.same_length("V", V, -2, S.shape[-1], "n_k, as in K")
     _batch_shape(**{"Q Kᵀ": S, "V": V})
     if softcap is not None:
         S = cap_scores(S, softcap)
     weights = attention_weights(S, combine_masks(mask, causal, S.shape), bias)
     dtype = np.result_type(Q, K, V)
-    O = weighted_values(weights, _widened(V)).astype(dtype, copy=False)
+    O = weighted_values(weights, widened(V)).astype(dtype, copy=False)
     return (O, weights.astype(dtype, copy=False)) if return_weights else O
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mhalib import _validate as validate
+from mhalib.attention import widened
 from mhalib.multihead import MultiHeadTrace, multi_head_trace
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def layer_norm(
     )
     validate.broadcasts_to("gamma", gamma, X.shape[-1:])
     validate.broadcasts_to("beta", beta, X.shape[-1:])
-    wide = X.astype(np.promote_types(X.dtype, np.float32), copy=False)
+    wide = widened(X)
     centred = wide - wide.mean(axis=-1, keepdims=True)
     variance = (centred**2).mean(axis=-1, keepdims=True)
     return (gamma * centred / np.sqrt(variance + eps) + beta).astype(X.dtype, copy=False)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mhalib import _validate as validate
-from mhalib.attention import attention_weights, combine_masks, scores, weighted_values
+from mhalib.attention import attention_weights, combine_masks, scores, weighted_values, widened
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float
@@ -137,14 +137,14 @@ def multi_head_trace(
             np.concatenate([past[0], K], axis=-2),
             np.concatenate([past[1], V], axis=-2),
         )
-    S = scores(Q, K, scale)  # (*batch, h, n_q, n_k)
+    S = scores(widened(Q), widened(K), scale)  # (*batch, h, n_q, n_k)
     weights = attention_weights(S, combine_masks(mask, causal, S.shape), bias)
-    heads = weighted_values(weights, V)  # (*batch, h, n_q, d_v)
+    heads = weighted_values(weights, widened(V)).astype(V.dtype)  # (*batch, h, n_q, d_v)
     if edit_heads is not None:
         heads = edit_heads(heads)
     concat = merge_heads(heads)  # (*batch, n_q, h·d_v)
     O = _project("concat(heads)", concat, "W_O", W_O)  # (*batch, n_q, d_model)
-    return MultiHeadTrace(Q, K, V, S, weights, heads, concat, O)
+    return MultiHeadTrace(Q, K, V, S, weights.astype(V.dtype, copy=False), heads, concat, O)
 
 
 def multi_head_attention(

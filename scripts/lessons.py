@@ -77,7 +77,12 @@ def main() -> int:
         print(path, flush=True)
         resources = {"metadata": {"path": str(path.parent)}}
         NotebookClient(
-            notebook, timeout=600, kernel_name="python3", resources=resources, record_timing=False
+            notebook,
+            timeout=600,
+            kernel_name="python3",
+            resources=resources,
+            record_timing=False,
+            coalesce_streams=True,
         ).execute()
         path.write_text(text_of(normalise(notebook)), "utf-8", newline="\n")
     for path in stale:

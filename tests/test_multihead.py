@@ -112,6 +112,14 @@ def test_dtype_is_kept():
         assert O.dtype == shares.dtype == dtype
 
 
+def test_large_float16_does_not_overflow():
+    X = np.eye(11, 5, dtype=np.float16) * 300  # 300² · 300² is far above the largest float16
+    eye = np.eye(5, dtype=np.float16)
+    O, shares = multi_head_attention(X, eye, eye, eye, eye, 1, causal=True, return_weights=True)
+    assert_array_equal(shares[..., :5, :5], eye[None])
+    assert_array_equal(O[:5], X[:5])
+
+
 def test_inputs_are_not_changed():
     X, W = tokens(11, 5), weights()
     for array in (X, *W):

@@ -103,10 +103,18 @@ def to_encoder_layer(
 
 
 def from_encoder_layer(layer: nn.TransformerEncoderLayer) -> Arrays:
-    """Return the parameters of torch's own block; its attention biases must be absent or 0."""
+    """Return the parameters of torch's own block; its attention biases must be 0.
+
+    Raises
+    ------
+    ValueError
+        If the block has attention biases that are not 0, or was made with ``bias=False``.
+    """
     state = layer.state_dict()
+    if missing := sorted(set(_LAYER_NAMES) - set(state)):
+        raise ValueError(f"layer must be made with bias=True; it lacks {', '.join(missing)}")
     for name in ("self_attn.in_proj_bias", "self_attn.out_proj.bias"):
-        if name in state and state[name].any():
+        if state[name].any():
             raise ValueError(f"layer: {name} must be 0: the course's attention has no biases")
     arrays = {ours: _transposed(state[theirs]) for theirs, ours in _LAYER_NAMES.items()}
     stacked = state["self_attn.in_proj_weight"]

@@ -129,6 +129,8 @@ def test_conversions_refuse_what_the_course_has_no_name_for():
     nn.init.ones_(layer.self_attn.out_proj.bias)
     with pytest.raises(ValueError, match="out_proj.bias must be 0"):
         from_encoder_layer(layer)
+    with pytest.raises(ValueError, match="bias=True; it lacks linear1.bias"):
+        from_encoder_layer(nn.TransformerEncoderLayer(6, 2, 5, bias=False))
     narrow = {**parameters(), "W_V": np.zeros((15, 10))}
     with pytest.raises(ValueError, match=r"needs h·d_k = h·d_v = d_model, got .*\(15, 10\)"):
         to_multihead_attention(narrow, CONFIG.n_heads)
