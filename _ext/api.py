@@ -105,7 +105,7 @@ def public(module: ModuleType) -> list[Any]:
 
 def section(thing: Any, name: str, identifier: str) -> nodes.section:
     """The heading, the signature and the docstring of a function, a class or a method."""
-    part = nodes.section(ids=[nodes.make_id(identifier)])
+    part = nodes.section(ids=[identifier])
     part += nodes.title("", "", nodes.literal(name, name))
     if not isinstance(thing, property):
         part += code_block(signature(thing, name), "python")
@@ -115,7 +115,7 @@ def section(thing: Any, name: str, identifier: str) -> nodes.section:
             bound = definition if isinstance(definition, property) else getattr(thing, method)
             callable_or_property = inspect.isroutine(bound) or isinstance(bound, property)
             if not method.startswith("_") and callable_or_property and bound.__doc__:
-                part += section(bound, f"{name}.{method}", f"{identifier}-{method}")
+                part += section(bound, f"{name}.{method}", f"{identifier}.{method}")
     return part
 
 
@@ -128,7 +128,7 @@ class Api(SphinxDirective):
         return [
             *described(inspect.getdoc(module) or ""),
             *(
-                section(thing, thing.__name__, f"{module.__name__}-{thing.__name__}")
+                section(thing, thing.__name__, f"{module.__name__}.{thing.__name__}")
                 for thing in public(module)
             ),
         ]
