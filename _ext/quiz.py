@@ -36,12 +36,12 @@ SCRIPT = Path(__file__).with_suffix(".js")
 SIGNS = {"Right.": "✓", "Wrong.": "✗"}
 
 
-class Tag(nodes.General, nodes.Element):
+class Tag(nodes.General, nodes.TextElement):
     """An HTML element: its name in `tag`, its attributes in `html`."""
 
 
 def tag(name: str, /, *children: nodes.Node, **html: str) -> Tag:
-    return Tag("", *children, tag=name, html=html)
+    return Tag("", "", *children, tag=name, html=html)
 
 
 def visit_tag(writer: Any, node: Tag) -> None:

@@ -1,0 +1,217 @@
+"""The quizzes: what the directive refuses, what a page holds, and how a question is answered."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from bs4 import BeautifulSoup
+
+EXTENSIONS = str(Path(__file__).parents[2] / "_ext")
+LESSONS = range(1, 9)
+GOOD = ("1. $n$", "2. $n^2$", "1. Wrong. It meets itself, too.", "2. Right. $n$ meet $n$.")
+
+
+def source(options=GOOD[:2], reasons=GOOD[2:], question="How many scores?"):
+    fold = ["<details><summary>Answers</summary>", "", *reasons, "", "</details>"]
+    return "\n".join([":::{quiz}", "", question, "", *options, "", *fold, "", ":::", ""])
+
+
+BAD = {
+    "needs at least two options": source(options=["1. $n$"], reasons=GOOD[3:]),
+    'none of its reasons begins with "Right."': source(reasons=["1. Wrong. So.", "2. Wrong. So."]),
+    "has 2 options and 1 reasons": source(reasons=GOOD[2:3]),
+    "option 1 has a verdict and no reason": source(reasons=["1. Wrong.", "2. Right. So."]),
+    'reason 1 must begin with "Right." or "Wrong."': source(
+        reasons=["1. No. So.", "2. Right. So."]
+    ),
+    "option 1 must be one paragraph": source(options=["1. $n$", "", "   more", "", "2. $n^2$"]),
+    "needs a text, a numbered list of options and one of reasons": source(reasons=[]),
+    "needs a question before its options": source(question=""),
+}
+
+
+@pytest.fixture(scope="module")
+def small_book(tmp_path_factory):
+    """Build three pages: bad questions, a good one, none. Return the folder and the run."""
+    folder = tmp_path_factory.mktemp("small_book")
+    (folder / "conf.py").write_text(
+        f"import sys\nsys.path.insert(0, {EXTENSIONS!r})\n"
+        "extensions = ['myst_parser', 'quiz']\n"
+        "myst_enable_extensions = ['colon_fence', 'dollarmath']\n"
+    )
+    (folder / "index.md").write_text("# Good\n\n```{toctree}\nbad\nnone\n```\n\n" + source())
+    (folder / "bad.md").write_text("# Bad\n\n" + "\n".join(BAD.values()))
+    (folder / "none.md").write_text("# None\n")
+    command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "--no-color"]
+    command += [folder, folder / "html"]
+    return folder, subprocess.run(command, capture_output=True, text=True)
+
+
+def test_a_bad_question_fails_the_build_and_names_its_place(small_book):
+    folder, run = small_book
+    assert run.returncode == 1
+    told = re.findall(r"bad\.md:(\d+): ERROR: (question \d of bad): (.*)", run.stderr)
+    lines = (folder / "bad.md").read_text().split("\n")
+    places = [i for i, line in enumerate(lines, 1) if line == ":::{quiz}"]
+    assert [(int(line), question) for line, question, _ in told] == [
+        (place, f"question {i} of bad") for i, place in enumerate(places, 1)
+    ]
+    assert all(why.startswith(reason) for reason, (*_, why) in zip(BAD, told, strict=True))
+
+
+def test_a_good_question_is_built_without_a_complaint(small_book):
+    folder, run = small_book
+    assert "index.md" not in run.stderr
+    assert 'class="quiz"' in (folder / "html" / "index.html").read_text("utf-8")
+    for name, loads in (("index", True), ("none", False)):
+        assert ("quiz.js" in (folder / "html" / f"{name}.html").read_text("utf-8")) == loads
+
+
+def lesson(site, number):
+    (page,) = (site / "chapters").glob(f"0{number}-*.html")
+    return page, BeautifulSoup(page.read_text("utf-8"), "html.parser")
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_each_lesson_has_its_questions_with_a_reason_for_each_option(site, number):
+    page, soup = lesson(site, number)
+    questions = soup.select("section#quiz > .quiz")
+    assert 3 <= len(questions) <= 6
+    assert len(soup.select("script[src$='quiz.js']")) == 1
+    names = []
+    for question in questions:
+        inputs = question.select("fieldset > ol > li > label > input")
+        verdicts = question.select("details > ol > li > strong:first-child")
+        assert len(inputs) == len(verdicts) == len(question.select("details li")) >= 2
+        right = [verdict["class"] == ["quiz-right"] for verdict in verdicts]
+        for verdict, is_right in zip(verdicts, right, strict=True):
+            assert verdict.get_text() == ("✓ Right." if is_right else "✗ Wrong.")
+            assert len(verdict.parent.get_text().split()) > 5
+        kind = "checkbox" if sum(right) > 1 else "radio"
+        assert {field["type"] for field in inputs} == {kind}
+        assert ("Choose all" in question.legend.get_text()) == (kind == "checkbox")
+        assert not question.select("legend a, label a, [style], [onclick]")
+        names += {field["name"] for field in inputs}
+    assert len(names) == len(set(names)) == len(questions)
+
+
+def test_right_answers_stand_in_different_places_and_are_not_simply_the_longest(site):
+    places, longest, single = [], 0, 0
+    for number in LESSONS:
+        for question in lesson(site, number)[1].select(".quiz"):
+            right = [bool(li.select(".quiz-right")) for li in question.select("details li")]
+            if sum(right) == 1:
+                texts = [len(label.get_text()) for label in question.select("label")]
+                single += 1
+                places.append(right.index(True))
+                longest += texts[right.index(True)] == max(texts)
+    assert all(places.count(place) > single / 5 for place in range(3))
+    assert longest < single / 2
+
+
+def test_only_pages_with_a_quiz_load_its_script(site, pages):
+    for name in pages:
+        text = (site / name).read_text("utf-8")
+        assert ('class="quiz"' in text) == ("quiz.js" in text), name
+
+
+@pytest.mark.parametrize("protocol", ["http", "file"])
+def test_a_question_is_answered_with_the_keyboard_alone(protocol, site, server, reader):
+    address = server if protocol == "http" else site.as_uri()
+    page, complaints = reader(address)
+    name = lesson(site, 3)[0].relative_to(site)
+    requests = []
+    page.goto(f"{address}/{name}", wait_until="networkidle")
+    page.on("request", lambda request: requests.append(request.url))
+    stored = "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
+    before = page.evaluate(stored)
+    quiz = page.locator(".quiz").nth(1)  # one right answer, the first
+    told, marks = quiz.get_by_role("status"), quiz.locator("label > strong")
+    shown = "el => getComputedStyle(el).outlineStyle"
+
+    quiz.get_by_role("radio").first.focus()
+    page.keyboard.press("Tab")
+    assert quiz.get_by_role("button", name="Check").evaluate(shown) == "solid"
+    page.keyboard.press("Enter")
+    assert told.inner_text() == "Choose an answer first."
+
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Space")
+    page.keyboard.press("ArrowDown")  # chooses, and reveals nothing yet
+    assert told.inner_text() == ""
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert told.inner_text().startswith("✗ Wrong. That the number is also a value is chance.")
+    assert marks.all_inner_texts() == ["", "✗ wrong", ""]
+
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("ArrowUp")  # again
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    assert told.inner_text().startswith("✓ Right. A score of 0 is an ordinary score")
+    assert marks.all_inner_texts() == ["✓ right", "✗ wrong", ""]
+
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")  # Start again
+    assert told.inner_text() == ""
+    assert marks.all_inner_texts() == ["", "", ""]
+    assert quiz.get_by_role("radio", checked=True).count() == 0
+    assert quiz.get_by_role("radio").first.evaluate("el => el === document.activeElement")
+    assert complaints == []
+    assert requests == []
+    assert page.evaluate(stored) == before
+
+
+def test_several_right_answers(site, server, reader):
+    page, complaints = reader(server)
+    page.goto(f"{server}/{lesson(site, 3)[0].relative_to(site)}")
+    quiz = page.locator(".quiz").nth(5)
+    told, check = quiz.get_by_role("status"), quiz.get_by_role("button", name="Check")
+    boxes = quiz.get_by_role("checkbox")
+    boxes.nth(1).check()
+    check.click()
+    assert told.inner_text().startswith("Right, but not all of them.")
+    boxes.nth(0).check()
+    check.click()
+    assert told.inner_text().startswith("Not all of these are right.\n\n1. ✗ Wrong.")
+    boxes.nth(0).uncheck()
+    boxes.nth(3).check()
+    check.click()
+    assert told.inner_text().startswith("All found.\n\n2. ✓ Right. Every row")
+    assert "4. ✓ Right." in told.inner_text()
+    assert complaints == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_in_an_answered_quiz(scheme, site, server, reader):
+    page, _ = reader(server, color_scheme=scheme)
+    page.goto(f"{server}/{lesson(site, 5)[0].relative_to(site)}")
+    for quiz in page.locator(".quiz").all():
+        quiz.locator("input").first.check()
+        quiz.get_by_role("button", name="Check").click()
+        quiz.locator("summary").click()
+    result = Axe().run(page, context=".quiz")
+    assert result.violations_count == 0, result.generate_report()
+    ids = page.locator("[id]").evaluate_all("all => all.map((el) => el.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_without_script_and_on_paper_the_reasons_can_be_read(site, server, reader):
+    address = f"{server}/{lesson(site, 5)[0].relative_to(site)}"
+    page, _ = reader(server, java_script_enabled=False)
+    page.goto(address)
+    quiz = page.locator(".quiz").first
+    assert quiz.locator("button").count() == 0
+    assert not quiz.locator("details li").first.is_visible()
+    quiz.locator("summary").click()
+    assert quiz.locator("details li").first.is_visible()
+
+    page, _ = reader(server)
+    page.goto(address)
+    page.emulate_media(media="print")
+    quiz = page.locator(".quiz").first
+    assert quiz.locator("details li").first.bounding_box()["height"] > 10
+    assert not quiz.get_by_role("button", name="Check").is_visible()
