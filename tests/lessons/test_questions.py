@@ -1,0 +1,93 @@
+"""The quizzes as they stand in the notebooks, and the claims that the lessons refute."""
+
+import re
+from pathlib import Path
+
+import nbformat
+import numpy as np
+import pytest
+
+import mhalib
+
+CHAPTERS = Path(__file__).parents[2] / "chapters"
+LESSONS = sorted(CHAPTERS.glob("0*.ipynb"))
+QUESTION = re.compile(r"^:::\{quiz\}\n\n(.+?)\n\n<details><summary>Answers</summary>\n\n(.+?)\n\n"
+                      r"</details>\n\n:::$", re.M | re.S)  # fmt: skip
+
+# what one reads, and the lesson that says otherwise
+CLAIMS = {
+    "The mask sets the score to 0.": 3,
+    "A token attends most to itself.": 3,
+    "If two tokens paid equal attention to each other, there would be no contextual meaning": 3,
+    "The variance of a score is $d_k$.": 4,
+    "Each head sees a slice of the embedding.": 5,
+    "Attention weights explain the decision.": 5,
+    "The heads' outputs are added side by side.": 5,
+    "The Transformer reads the words in order, as we do.": 2,
+    "The first Transformer was decoder-only.": 6,
+}
+
+
+def cells(number):
+    return nbformat.read(LESSONS[number - 1], as_version=4).cells
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_quiz_stands_before_the_exercises_and_reads_well_unbuilt(path):
+    sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
+    (place,) = (i for i, source in enumerate(sources) if source.startswith("## Quiz\n"))
+    assert sources[place + 1].startswith("## Exercises\n")
+    questions = QUESTION.findall(sources[place])
+    assert 3 <= len(questions) <= 6
+    assert len(questions) == sources[place].count(":::{quiz}")
+    for question, answers in questions:
+        options = re.findall(r"^\d\. .+$", question, re.M)
+        reasons = answers.split("\n")
+        assert len(options) == len(reasons) >= 3
+        for i, reason in enumerate(reasons, 1):
+            verdict = re.fullmatch(rf"{i}\. (?:Right|Wrong)\. (.+[.])", reason)
+            assert verdict, reason
+            assert len(re.findall(r"[.?!](?= [A-Z*$`])", verdict[1])) < 2, (
+                f"two sentences: {reason}"
+            )
+
+
+@pytest.mark.parametrize("claim, number", CLAIMS.items())
+def test_each_wrong_claim_has_its_box_and_an_assert_beside_it(claim, number):
+    found = cells(number)
+    (place,) = (
+        i
+        for i, cell in enumerate(found)
+        if "You may have read" in cell.source and claim in cell.source
+    )
+    beside = [cell.source for cell in found[place - 1 : place + 2] if cell.cell_type == "code"]
+    assert any("assert " in code for code in beside)
+
+
+def test_answers_that_no_cell_of_their_lesson_prints():
+    small = mhalib.Tokenizer(mhalib.train_bpe("bat bats cat cats", 7))
+    assert small.tokens(" chats") == [b" c", b"h", b"at", b"s"]  # lesson 1, question 1
+
+    # lesson 3, question 6: keys and values exchanged pass all three tests
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 5))  # (n, d_model)
+    Q, K, V = (X @ rng.normal(size=(5, 3)) for _ in range(3))
+    O, weights = mhalib.attention(Q, V, K, causal=True, return_weights=True)
+    assert np.allclose(weights.sum(axis=-1), 1)
+    assert (weights[np.tril_indices(7)] > 0).all()  # reach
+    assert (weights[np.triu_indices(7, 1)] == 0).all()  # no leak
+    assert not np.allclose(O, mhalib.attention(Q, K, V, causal=True))
+
+    # lesson 3, question 3: all layers
+    model, tokenizer = mhalib.load_model("main"), mhalib.load_tokenizer()
+    text = "There are so many bats I can choose at the {} store."
+    outputs = [
+        model.forward(tokenizer.encode(text.format(word))).output for word in ("baseball", "toy")
+    ]
+    assert (outputs[0] != outputs[1]).any(axis=-1).tolist() == 10 * [False] + 3 * [True]
+
+    # lesson 7, question 4
+    cave = tokenizer.encode("I love to study bats that live inside a")
+    logits = model.forward(cave).logits[-1]
+    assert np.isfinite(mhalib.top_k_filter(logits, 3)).sum() == 3
+    assert np.isfinite(mhalib.top_p_filter(logits, 0.9)).sum() == 2
