@@ -72,6 +72,8 @@ class Config:
                 raise ValueError(
                     f"{name} must be one of {', '.join(known)}, got {getattr(self, name)!r}"
                 )
+        if not isinstance(self.scaled, bool):
+            raise TypeError(f"scaled must be True or False, got {self.scaled!r}")
 
 
 def layer_shapes(config: Config) -> dict[str, tuple[int, ...]]:
@@ -369,12 +371,21 @@ class Transformer:
         safe_open = _safetensors("safetensors").safe_open
         try:
             with safe_open(path, framework="np") as file:
-                config = Config(**json.loads((file.metadata() or {})["config"]))
                 names = file.keys()  # the file itself cannot be iterated
+                metadata = file.metadata() or {}
+                if "config" not in metadata:
+                    raise ValueError("its metadata hold no config")
+                config = Config(**json.loads(metadata["config"]))
+                if config.n_layers > len(names):
+                    raise ValueError(f"n_layers is {config.n_layers}, its arrays {len(names)}")
                 parameters = {name: file.get_tensor(name).astype(dtype) for name in names}
             return cls(config, parameters)
         except Exception as error:  # safetensors raises its own classes for a damaged file
-            raise ValueError(f"{path} is not a saved Transformer: {error}") from error
+            with open(path, "rb") as raw:
+                start = raw.read(9)  # of safetensors: the header's length, then the header
+            pickled = start.startswith((b"PK", b"\x80")) and not start.endswith(b"{")
+            why = "a pickle can run code and is never read; give safetensors" if pickled else error
+            raise ValueError(f"{path} is not a saved Transformer: {why}") from error
 
 
 def _head_edit(ablate: Ablation, layer: int) -> Callable[[Array], Array] | None:

@@ -185,7 +185,7 @@ class Tokenizer:
         try:
             merges = json.loads(Path(path).read_text("utf-8"))["merges"]
             return cls(merges)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"{path} is not a saved Tokenizer: {error}") from error
 
 

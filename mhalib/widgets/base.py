@@ -102,7 +102,8 @@ class Names(Positions):
     """A sorted list of names, each once."""
 
     def validate(self, obj: Any, value: Any) -> Any:
-        if isinstance(value, str) or not all(isinstance(name, str) for name in value):
+        listed = hasattr(value, "__iter__") and not isinstance(value, str)
+        if not listed or not all(isinstance(name, str) for name in value):
             raise TypeError(f"{self.name} must be a list of names, got {value!r}")
         return sorted(set(value))
 

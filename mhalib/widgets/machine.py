@@ -45,7 +45,7 @@ class MachineWidget(ModelWidget):
     head = Whole(0, 0, 99).tag(sync=True, state=True)
     off = Names().tag(sync=True, state=True)
     follow = Text("", limit=60).tag(sync=True, state=True)
-    evaluation: Any = traitlets.List().tag(sync=True, state=True)
+    evaluation: Any = traitlets.List(read_only=True).tag(sync=True, state=True)
     task = traitlets.Unicode(
         "Follow the probability of “baseball” back to an id. Then switch one part off: which one "
         "changes the prediction most?"
@@ -68,7 +68,7 @@ class MachineWidget(ModelWidget):
             at = min(self.position, len(self.ids) - 1)
             likeliest = int(self.full_trace.probabilities[at].argmax())
             self.follow = f"probabilities.{at}.{likeliest}"
-        self.evaluation = evaluation()
+        self.set_trait("evaluation", evaluation())
 
     @traitlets.validate("off")
     def _known(self, proposal: dict[str, Any]) -> list[str]:

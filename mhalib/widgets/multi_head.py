@@ -15,7 +15,7 @@ from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
 from mhalib.widgets.base import Flag, Pairs, Whole
-from mhalib.widgets.course import ModelWidget, evaluation, evaluation_texts, shipped
+from mhalib.widgets.course import ModelWidget, evaluation, evaluation_texts
 
 
 class MultiHeadWidget(ModelWidget):
@@ -39,12 +39,12 @@ class MultiHeadWidget(ModelWidget):
     """
 
     _widget = traitlets.Unicode("multi-head").tag(sync=True)
+    _variant = "n_heads"
     n_heads = Whole(4, 1, 64).tag(sync=True, state=True)
     layer = Whole(0, 0, 99).tag(sync=True, state=True)
     causal = Flag(True).tag(sync=True, state=True)
     heads_off = Pairs().tag(sync=True, state=True)
-    variants = traitlets.Dict().tag(sync=True, state=True)
-    evaluation: Any = traitlets.List().tag(sync=True, state=True)
+    evaluation: Any = traitlets.List(read_only=True).tag(sync=True, state=True)
     task = traitlets.Unicode(
         "Switch heads off, one at a time. Which relation suffers from which head?"
     ).tag(sync=True, state=True)
@@ -60,24 +60,14 @@ class MultiHeadWidget(ModelWidget):
         tokenizer: Tokenizer | None = None,
         **values: Any,
     ) -> None:
-        names = {str(h): f"layers3-heads{h}" for h in (1, 2, 8)}
-        self.variants = shipped({**names, "4": "main"}) if model == "main" else {}
-        if self.variants and "n_heads" in values:
-            model = self._variant(values["n_heads"])
         super().__init__(model, tokenizer, **values)
         self.n_heads = self.transformer.config.n_heads
-        self.evaluation = evaluation()
-
-    def _variant(self, n_heads: Any) -> str:
-        if str(n_heads) not in self.variants:
-            known = ", ".join(sorted(self.variants))
-            raise ValueError(f"n_heads: there is a trained model for {known}, got {n_heads!r}")
-        return str(self.variants[str(n_heads)])
+        self.set_trait("evaluation", evaluation())
 
     @traitlets.observe("n_heads")
     def _load(self, change: dict[str, Any]) -> None:
         if change["new"] != self.transformer.config.n_heads:
-            self.use(self._variant(change["new"]))
+            self.use(self.variant(change["new"]))
 
     @property
     def ablation(self) -> Ablation:
