@@ -11,25 +11,16 @@ from numpy.typing import NDArray
 
 from mhalib import analysis
 from mhalib.language import RELATIONS, Text
-from mhalib.model import WEIGHTS, Ablation, Trace, Transformer, load_model, load_tokenizer
+from mhalib.model import Ablation, Trace, Transformer, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import base
 from mhalib.widgets.base import CourseWidget
 from mhalib.widgets.grammar import tabulate
-from mhalib.widgets.models import pack
+from mhalib.widgets.models import pack, variants
 
 MAX_TOKENS = 32
 BASEBALL = "There are so many bats I can choose at the baseball store."
 CAVE = "I love to study bats that live inside a cave."
-
-
-def shipped(variants: dict[str, str]) -> dict[str, str]:
-    """Return the variants whose model is among the course's weights, by sorted value."""
-    return {
-        value: name
-        for value, name in sorted(variants.items())
-        if (WEIGHTS / f"{name}.safetensors").is_file()
-    }
 
 
 @cache
@@ -89,6 +80,8 @@ class ModelWidget(TokenizedWidget):
     text : the sentence; its first 32 tokens are used
     """
 
+    _variant: str | None = None  # the trait that chooses between trained models, if there is one
+
     def __init__(
         self,
         model: str | Transformer = "main",
@@ -97,6 +90,10 @@ class ModelWidget(TokenizedWidget):
     ) -> None:
         if not isinstance(model, (str, Transformer)):
             raise TypeError(f"model must be a name or a Transformer, got {type(model).__name__}")
+        known = variants(self._variant) if self._variant else {}
+        self.variants = known if isinstance(model, str) and model in known.values() else {}
+        if self.variants and self._variant in values:
+            model = self.variant(values[self._variant])
         self.transformer = load_model(model) if isinstance(model, str) else model
         super().__init__(tokenizer, **values)
         self._name = model if isinstance(model, str) and tokenizer is None else None
@@ -110,7 +107,19 @@ class ModelWidget(TokenizedWidget):
                 f"tokenizer has {self.tokenizer.vocab_size} tokens, "
                 f"the model knows {self.transformer.config.vocab_size}"
             )
-        self._model = {**pack(self.transformer), **self._model, "grammar": _grammar()}
+        self._model = {
+            **self._model,
+            **pack(self.transformer),
+            "grammar": _grammar(),
+            "variants": {self._variant: self.variants} if self._variant else {},
+        }
+
+    def variant(self, value: Any) -> str:
+        """Return the name of the course model trained with another value of the trait."""
+        if str(value) not in self.variants:
+            known = ", ".join(self.variants)
+            raise ValueError(f"{self._variant}: trained models exist for {known}, got {value!r}")
+        return self.variants[str(value)]
 
     def token_id(self, name: str, token: int | str) -> int:
         """Return the id of a token that may be given as text."""

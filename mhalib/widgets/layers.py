@@ -13,10 +13,9 @@ from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
 from mhalib.widgets.base import Choice, Positions, Text, Whole
-from mhalib.widgets.course import CAVE, ModelWidget, shipped, whole_words
+from mhalib.widgets.course import CAVE, ModelWidget, whole_words
 
 Array = NDArray[Any]
-NORMS = {"post": "main", "pre": "pre-norm"}
 
 
 class LayersWidget(ModelWidget):
@@ -39,13 +38,13 @@ class LayersWidget(ModelWidget):
     """
 
     _widget = traitlets.Unicode("layers").tag(sync=True)
+    _variant = "norm"
     other = Text(CAVE).tag(sync=True, state=True)
     position = Whole(4, 0, 31).tag(sync=True, state=True)
     replacement = Whole(0, 0, 10**6).tag(sync=True, state=True)
     words = Positions().tag(sync=True, state=True)
     depth = Whole(3, 0, 99).tag(sync=True, state=True)
     norm = Choice("post", ("post", "pre")).tag(sync=True, state=True)
-    variants = traitlets.Dict().tag(sync=True, state=True)
     task = traitlets.Unicode(
         "Follow “bats” into the layers: where do the two meanings part? Then follow “the” before "
         "“baseball”."
@@ -62,24 +61,16 @@ class LayersWidget(ModelWidget):
         tokenizer: Tokenizer | None = None,
         **values: Any,
     ) -> None:
-        self.variants = shipped(NORMS) if model == "main" else {}
-        if self.variants and "norm" in values:
-            model = self._variant(values["norm"])
         super().__init__(model, tokenizer, **values)
         self.norm = self.transformer.config.norm
         self.depth = min(self.depth, self.transformer.config.n_layers)
         self.words = self.words or whole_words(self.tokenizer)
         self.replacement = self.replacement or self.words[0]
 
-    def _variant(self, norm: str) -> str:
-        if norm not in self.variants:
-            raise ValueError(f"norm: no trained model with {norm!r}, only {sorted(self.variants)}")
-        return str(self.variants[norm])
-
     @traitlets.observe("norm")
     def _load(self, change: dict[str, Any]) -> None:
         if change["new"] != self.transformer.config.norm:
-            self.use(self._variant(change["new"]))
+            self.use(self.variant(change["new"]))
 
     @property
     def ablation(self) -> Ablation:

@@ -15,7 +15,22 @@ from mhalib.model import WEIGHTS, Transformer, load_model, load_tokenizer
 from mhalib.widgets.grammar import tabulate
 
 FOLDER = Path(__file__).parent / "static" / "models"
+# Widgets let readers choose between models trained with other values of a trait, where shipped.
+VARIANTS = {
+    "n_heads": {
+        "1": "layers3-heads1",
+        "2": "layers3-heads2",
+        "4": "main",
+        "8": "layers3-heads8",
+    },
+    "norm": {"post": "main", "pre": "pre-norm"},
+}
 SHIPPED = ("tokenizer", "grammar", *sorted(file.stem for file in WEIGHTS.glob("*.safetensors")))
+
+
+def variants(trait: str) -> dict[str, str]:
+    """Return the shipped models among which `trait` chooses: value as text → name of a model."""
+    return {value: name for value, name in VARIANTS[trait].items() if name in SHIPPED}
 
 
 def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
@@ -33,10 +48,14 @@ def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
 def script(name: str) -> str:
     """Return the classic script that hands a course model (float16, base64) to the page.
 
-    "tokenizer" stands for the merges, which all models share, "grammar" for the language.
+    "tokenizer" stands for the merges, which all models share, and the list of the variants,
+    "grammar" for the language.
     """
     if name == "tokenizer":
-        packed: dict[str, Any] = {"merges": load_tokenizer().merges}
+        packed: dict[str, Any] = {
+            "merges": load_tokenizer().merges,
+            "variants": {trait: variants(trait) for trait in VARIANTS},
+        }
     elif name == "grammar":
         packed = tabulate()
     else:

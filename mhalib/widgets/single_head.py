@@ -19,7 +19,7 @@ Array = NDArray[Any]
 
 
 class SingleHeadWidget(ModelWidget):
-    """One head: queries, keys, values, scores, mask, weights, output.
+    """One head: queries, keys, values, scores, mask, weights, output, what it adds to the stream.
 
     Parameters
     ----------
@@ -73,17 +73,32 @@ class SingleHeadWidget(ModelWidget):
         config = self.transformer.config
         d, d_k, d_v = config.d_model, config.d_k, config.d_v
         if self.weights_from == "random":
-            z = normals(self.seed, d * (2 * d_k + d_v)) / math.sqrt(d)
-            first, second = d * d_k, 2 * d * d_k
+            z = self._random()
+            first, second, third = d * d_k, 2 * d * d_k, 2 * d * d_k + d * d_v
             return (
                 z[:first].reshape(d, d_k),
                 z[first:second].reshape(d, d_k),
-                z[second:].reshape(d, d_v),
+                z[second:third].reshape(d, d_v),
             )
         p = self.transformer.layer(self.layer)
         widths = (("W_Q", d_k), ("W_K", d_k), ("W_V", d_v))
         W_Q, W_K, W_V = (p[name][:, self.head * w : (self.head + 1) * w] for name, w in widths)
         return W_Q, W_K, W_V
+
+    @property
+    def W_O(self) -> Array:
+        """The rows of W_O that belong to the head, (d_v, d_model)."""
+        config = self.transformer.config
+        if self.weights_from == "random":
+            return self._random()[-config.d_v * config.d_model :].reshape(config.d_v, -1)
+        rows = slice(self.head * config.d_v, (self.head + 1) * config.d_v)
+        return np.asarray(self.transformer.layer(self.layer)["W_O"][rows])
+
+    def _random(self) -> Array:
+        """The entries of random W_Q, W_K, W_V and W_O, one after the other."""
+        config = self.transformer.config
+        count = config.d_model * (2 * config.d_k + 2 * config.d_v)
+        return normals(self.seed, count) / math.sqrt(config.d_model)
 
     @property
     def allowed(self) -> NDArray[np.bool_] | None:
@@ -121,6 +136,16 @@ class SingleHeadWidget(ModelWidget):
     def output(self) -> Array:
         """The output on screen, (n, d_v), from `mhalib.attention`."""
         return np.asarray(mhalib.attention(self.Q, self.K, self.V, mask=self.allowed))
+
+    @property
+    def correction(self) -> Array:
+        """What the head adds to the stream, (n, d_model): output · W_O."""
+        return np.asarray(self.output @ self.W_O)
+
+    @property
+    def sum(self) -> Array:
+        """X + correction, (n, d_model)."""
+        return np.asarray(self.X + self.correction)
 
     def picture(self) -> str:
         return svg.heatmap_figure(

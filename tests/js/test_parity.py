@@ -110,7 +110,7 @@ def test_a_page_gets_the_same_logits():
 def test_single_head_widget(state):
     widget = SingleHeadWidget(**state)
     answer = ask("head", model=widget.transformer, ids=widget.ids.tolist(), state=widget.state())
-    for name in ("Q", "K", "V", "scores", "weights", "output"):
+    for name in ("Q", "K", "V", "scores", "weights", "output", "correction", "sum"):
         close(answer[name], getattr(widget, name), name)
 
 

@@ -2,10 +2,15 @@
 
 import { matmul, matmulT, matrix, row } from "./tensor.js";
 
+function largest(x) {
+  let maximum = -Infinity;
+  for (let i = 0; i < x.length; i++) if (x[i] > maximum) maximum = x[i];
+  return maximum;
+}
+
 /** exp(x − max x) / Σ exp(x − max x); a row of nothing but −∞ is all 0. */
 export function softmax(x) {
-  let maximum = -Infinity;
-  for (const value of x) if (value > maximum) maximum = value;
+  const maximum = largest(x);
   const out = new Float64Array(x.length);
   if (maximum === -Infinity) return out;
   let total = 0;
@@ -14,15 +19,19 @@ export function softmax(x) {
   return out;
 }
 
-/** x − max x − log Σ exp(x − max x) */
-export function logSoftmax(x) {
-  let maximum = -Infinity;
-  for (const value of x) if (value > maximum) maximum = value;
-  if (maximum === -Infinity) return Float64Array.from(x);
+/** max x + log Σ exp(x − max x) */
+export function logSumExp(x) {
+  const maximum = largest(x);
+  if (maximum === -Infinity) return maximum;
   let total = 0;
-  for (const value of x) total += Math.exp(value - maximum);
-  const shift = maximum + Math.log(total);
-  return Float64Array.from(x, (value) => value - shift);
+  for (let i = 0; i < x.length; i++) total += Math.exp(x[i] - maximum);
+  return maximum + Math.log(total);
+}
+
+/** x − log Σ exp x */
+export function logSoftmax(x) {
+  const shift = logSumExp(x);
+  return Float64Array.from(x, (value) => (shift === -Infinity ? value : value - shift));
 }
 
 /** mask[i, j] = (j ≤ i + n_k − n_q): the last query sees the last key. */
@@ -52,10 +61,16 @@ export function scores(Q, K, scale = 1 / Math.sqrt(Q.cols)) {
 /** softmax(S) over the keys the mask allows; a query with no allowed key gets 0. */
 export function attentionWeights(S, mask = null) {
   const weights = matrix(S.rows, S.cols);
-  for (let i = 0; i < S.rows; i++) {
-    const s = row(S, i).slice();
-    for (let j = 0; mask && j < s.length; j++) if (!mask.data[i * S.cols + j]) s[j] = -Infinity;
-    weights.data.set(softmax(s), i * S.cols);
+  const [s, w, n] = [S.data, weights.data, S.cols];
+  for (let start = 0; start < s.length; start += n) {
+    let maximum = -Infinity;
+    for (let c = start; c < start + n; c++) if (s[c] > maximum && (!mask || mask.data[c])) maximum = s[c];
+    if (maximum === -Infinity) continue;
+    let total = 0;
+    for (let c = start; c < start + n; c++) {
+      if (!mask || mask.data[c]) total += w[c] = Math.exp(s[c] - maximum);
+    }
+    for (let c = start; c < start + n; c++) w[c] /= total;
   }
   return weights;
 }
@@ -65,28 +80,4 @@ export function attention(Q, K, V, { mask = null, scale } = {}) {
   const S = scores(Q, K, scale);
   const weights = attentionWeights(S, mask);
   return { scores: S, weights, output: matmul(weights, V) };
-}
-
-// Statistics of one row of weights (chapter 4).
-
-/** −Σ p log p, in nats, with 0 log 0 = 0 */
-export function entropy(p) {
-  let sum = 0;
-  for (const share of p) if (share > 0) sum -= share * Math.log(share);
-  return sum;
-}
-
-export function largest(p) {
-  return p.reduce((a, b) => Math.max(a, b), -Infinity);
-}
-
-/** Frobenius norm of the softmax Jacobian diag(p) − p pᵀ: how much of a gradient gets through. */
-export function jacobianNorm(p) {
-  let square = 0;
-  let cube = 0;
-  for (const share of p) {
-    square += share * share;
-    cube += share * share * share;
-  }
-  return Math.sqrt(Math.max(0, square - 2 * cube + square * square));
 }

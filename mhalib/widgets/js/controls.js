@@ -175,8 +175,12 @@ export function button(label, onclick, attributes = {}) {
   return h("button", { type: "button", class: "mh-button", onclick, ...attributes }, rich(label));
 }
 
-/** Puts the values named in `names` back to what they are now. */
-export function resetButton(model, names) {
-  const initial = Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
-  return button("Reset", () => assign(model, initial));
+/** The values of a model by name, as they are now. */
+export function valuesOf(model, names) {
+  return Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
+}
+
+/** Puts the values named in `names` back to what they were first. */
+export function resetButton(model, names, first = valuesOf(model, names)) {
+  return button("Reset", () => assign(model, first));
 }

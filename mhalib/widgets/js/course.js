@@ -41,16 +41,24 @@ function ready(packed) {
       transformer: packed.config && unpack(packed),
       tokenizer: packed.merges && new Tokenizer(packed.merges),
       grammar: packed.grammar ?? packed,
+      variants: packed.variants,
     });
   }
   return unpacked.get(packed);
 }
 
-/** { transformer, tokenizer, grammar } of a course model by name ("tokenizer": without a model). */
-export async function courseModel(name) {
-  const packed = await Promise.all([name, "tokenizer", "grammar"].map(request));
-  const [{ transformer }, { tokenizer }, { grammar }] = packed.map(ready);
-  return { transformer, tokenizer, grammar };
+/**
+ * { transformer, tokenizer, grammar, variants } of a course model by name ("tokenizer": without a
+ * model). `variants` are the models, by value, between which the trait `variant` chooses; the others
+ * are fetched only when they are chosen.
+ */
+async function courseModel(model, variant) {
+  const name = model.get("model");
+  request(name); // at the same time as the next
+  const [{ tokenizer, variants: known }, { grammar }] = (await Promise.all(["tokenizer", "grammar"].map(request))).map(ready);
+  const variants = Object.values(known[variant] ?? {}).includes(name) ? known[variant] : {};
+  const { transformer } = ready(await request(variants[model.get(variant)] ?? name));
+  return { transformer, tokenizer, grammar, variants };
 }
 
 /** The exact next-word probabilities after some ids, as a Map from id to probability, or null. */
@@ -63,24 +71,26 @@ export function exactNext({ grammar, tokenizer }, ids) {
 }
 
 /**
- * Build a view once its model is there: `build(course)` gets { transformer, tokenizer } and returns
- * a function that ends it. In Jupyter the model is a value of the widget. On a page it is fetched by
- * name: that of `variants`, by the value of the trait `variant`, or else the trait `model`.
+ * Build a view once its model is there: `build(course)` gets { transformer, tokenizer, grammar,
+ * variants } and returns a function that ends it. In Jupyter the model is a value of the widget. On a
+ * page it is fetched by the name in the trait `model`, or that of a variant.
  */
 export function withModel(model, el, build, variant = null) {
   let stop = () => {};
   let wanted = 0;
   const rebuild = (course) => {
+    const focused = el.contains(document.activeElement);
     stop();
     el.replaceChildren();
     stop = build(course);
+    if (focused) el.querySelector(`[name^="mh-${variant}-"]:checked`)?.focus();
   };
   const update = async () => {
     const turn = ++wanted;
-    if (model.get("_model")) return rebuild(ready(model.get("_model")));
-    const name = (variant && model.get("variants")[model.get(variant)]) || model.get("model");
+    const own = model.get("_model");
+    if (own) return rebuild({ ...ready(own), variants: own.variants?.[variant] ?? {} });
     try {
-      const course = await courseModel(name);
+      const course = await courseModel(model, variant);
       if (turn === wanted) rebuild(course);
     } catch (error) {
       if (turn === wanted) el.replaceChildren(h("p", { class: "mh-note", role: "alert" }, error.message));

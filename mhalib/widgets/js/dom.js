@@ -88,6 +88,17 @@ export function watch(model, names, update) {
   };
 }
 
+/** Remember the last result of a function, for as long as its arguments stay the same. */
+export function cached(f) {
+  let key;
+  let value;
+  return (...args) => {
+    if (!key?.every((k, i) => k === args[i])) value = f(...args);
+    key = args;
+    return value;
+  };
+}
+
 /** Set several values of the model, tell it, and the kernel if there is one. */
 export function assign(model, values) {
   for (const [name, value] of Object.entries(values)) model.set(name, value);

@@ -3,7 +3,7 @@
 // with more or less opacity, which suits any background.
 
 import { cursor } from "./cursor.js";
-import { fixed, h, set, svg } from "./dom.js";
+import { fixed, h, say, set, svg } from "./dom.js";
 
 const POSITIVE = [64, 118, 222];
 const NEGATIVE = [224, 108, 24];
@@ -28,8 +28,7 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
   const left = h("div", { class: "mh-rows", "aria-hidden": "true" });
   const element = h("div", { class: `mh-heatmap${compact ? " mh-compact" : ""}` }, top, left, surface);
   let size = [0, 0];
-  let drawnMask;
-  let labels = "";
+  let drawn = {};
 
   const position = cursor(surface, {
     label,
@@ -55,7 +54,7 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
     const across = Array.from({ length: rows - 1 }, (_, i) => `M0 ${i + 1}H${cols}`);
     const down = Array.from({ length: cols - 1 }, (_, j) => `M${j + 1} 0V${rows}`);
     set(grid, { d: rows * cols <= 1200 ? [...across, ...down].join("") : "" });
-    drawnMask = undefined;
+    drawn = {};
   }
 
   return {
@@ -67,40 +66,53 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
       element.hidden = matrix.data.length === 0;
       if (element.hidden) return;
       resize(matrix.rows, matrix.cols);
-      const image = pen.createImageData(matrix.cols, matrix.rows);
-      for (let c = 0; c < matrix.data.length; c++) {
-        const value = matrix.data[c];
-        const [r, g, b] = value < 0 ? NEGATIVE : POSITIVE;
-        image.data[4 * c] = r;
-        image.data[4 * c + 1] = g;
-        image.data[4 * c + 2] = b;
-        image.data[4 * c + 3] = mask && !mask.data[c] ? 0 : 255 * opacity(value, kind, max);
+      const newMask = !same(mask?.data, drawn.mask?.data);
+      if (newMask) set(masked, { d: mask ? hatching(mask) : "" });
+      if (newMask || matrix !== drawn.matrix || kind !== drawn.kind || max !== drawn.max) {
+        pen.putImageData(paint(pen.createImageData(matrix.cols, matrix.rows), matrix, mask, kind, max), 0, 0);
       }
-      pen.putImageData(image, 0, 0);
-      if (mask !== drawnMask) {
-        drawnMask = mask;
-        let d = "";
-        mask?.data.forEach((allowed, c) => {
-          const [i, j] = [Math.floor(c / matrix.cols), c % matrix.cols];
-          if (!allowed) d += `M${j} ${i + 1}l1 -1`;
-        });
-        set(masked, { d });
-      }
-      const now = JSON.stringify([rows, cols]);
-      if (now !== labels) {
-        labels = now;
-        left.replaceChildren(...rows.map((text) => h("span", {}, text)));
-        top.replaceChildren(...cols.map((text) => h("span", {}, text)));
-      }
+      drawn = { matrix, mask, kind, max };
+      relabel(left, rows);
+      relabel(top, cols);
     },
     mark(outlines) {
-      marks.replaceChildren(
-        ...outlines.map(([i, j, height, width, className = ""]) =>
-          svg("rect", { x: j, y: i, width, height, class: `mh-outline ${className}` }),
-        ),
+      while (marks.childElementCount > outlines.length) marks.lastChild.remove();
+      while (marks.childElementCount < outlines.length) marks.append(svg("rect"));
+      outlines.forEach(([i, j, height, width, className = ""], k) =>
+        set(marks.children[k], { x: j, y: i, width, height, class: `mh-outline ${className}` }),
       );
     },
   };
+}
+
+function paint(image, { data }, mask, kind, max) {
+  const pixels = image.data;
+  for (let c = 0; c < data.length; c++) {
+    const colour = data[c] < 0 ? NEGATIVE : POSITIVE;
+    for (let k = 0; k < 3; k++) pixels[4 * c + k] = colour[k];
+    pixels[4 * c + 3] = mask && !mask.data[c] ? 0 : 255 * opacity(data[c], kind, max);
+  }
+  return image;
+}
+
+/** A stroke through each masked cell. */
+function hatching({ data, cols }) {
+  let d = "";
+  data.forEach((allowed, c) => {
+    if (!allowed) d += `M${c % cols} ${Math.floor(c / cols) + 1}l1 -1`;
+  });
+  return d;
+}
+
+function same(a, b) {
+  return a === b || (a?.length === b?.length && a.every((value, c) => value === b[c]));
+}
+
+/** Write the labels whose text is new. */
+function relabel(strip, texts) {
+  strip.style.setProperty("--longest", Math.max(0, ...texts.map((text) => [...text].length)));
+  while (strip.childElementCount > texts.length) strip.lastChild.remove();
+  texts.forEach((text, k) => (k < strip.childElementCount ? say(strip.children[k], text) : strip.append(h("span", {}, text))));
 }
 
 /** What the colours mean. */
@@ -121,6 +133,8 @@ export function colourKey(kind, max = 1) {
 
 export function largestSize(...matrices) {
   let max = 1e-12;
-  for (const { data } of matrices) for (const value of data) max = Math.max(max, Math.abs(value));
+  for (const { data } of matrices) {
+    for (let c = 0; c < data.length; c++) if (data[c] > max || -data[c] > max) max = Math.abs(data[c]);
+  }
   return max;
 }

@@ -1,22 +1,22 @@
 // Mirrors mhalib/embedding.py and mhalib/layers.py (chapters 2 and 6).
 
-import { map, matmul, matrix, row } from "./tensor.js";
+import { map, matmul, matrix } from "./tensor.js";
 
 /** Rows of E, times `scale`. */
 export function embed(ids, E, scale = Math.sqrt(E.cols)) {
   const X = matrix(ids.length, E.cols);
-  ids.forEach((id, i) => X.data.set(row(E, id).map((value) => value * scale), i * E.cols));
+  ids.forEach((id, i) => {
+    for (let t = 0; t < E.cols; t++) X.data[i * E.cols + t] = scale * E.data[id * E.cols + t];
+  });
   return X;
 }
 
 /** P[pos, 2i] = sin(pos / base^(2i/d_model)), P[pos, 2i+1] = cos(the same angle) */
 export function sinusoidalPositions(n, dModel, base = 10000) {
   const P = matrix(n, dModel);
-  for (let pos = 0; pos < n; pos++) {
-    for (let t = 0; t < dModel; t++) {
-      const angle = pos / base ** ((t - (t % 2)) / dModel);
-      P.data[pos * dModel + t] = t % 2 ? Math.cos(angle) : Math.sin(angle);
-    }
+  for (let t = 0; t < dModel; t++) {
+    const period = base ** ((t - (t % 2)) / dModel);
+    for (let pos = 0; pos < n; pos++) P.data[pos * dModel + t] = t % 2 ? Math.cos(pos / period) : Math.sin(pos / period);
   }
   return P;
 }
@@ -48,7 +48,9 @@ const ACTIVATIONS = {
 /** X W + b */
 export function linear(X, W, b) {
   const Y = matmul(X, W);
-  for (let c = 0; c < Y.data.length; c++) Y.data[c] += b.data[c % Y.cols];
+  for (let start = 0; start < Y.data.length; start += Y.cols) {
+    for (let j = 0; j < Y.cols; j++) Y.data[start + j] += b.data[j];
+  }
   return Y;
 }
 

@@ -1,6 +1,6 @@
 // Mirrors mhalib/model.py: ids → logits, with every intermediate kept, and what can be taken out.
 
-import { attentionWeights, bothMasks, causalMask, logSoftmax, scores, softmax } from "./attention.js";
+import { attentionWeights, bothMasks, causalMask, logSumExp, scores, softmax } from "./attention.js";
 import { embed, feedForward, layerNorm, sinusoidalPositions } from "./layers.js";
 import { add, columns, concat, matmul, matmulT, matrix, row } from "./tensor.js";
 
@@ -22,14 +22,16 @@ function viewBytes(view) {
 }
 
 function halves(bytes) {
-  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return Float64Array.from({ length: bytes.byteLength / 2 }, (_, i) => {
-    const word = words.getUint16(2 * i, true);
+  const numbers = new Float64Array(bytes.length / 2);
+  const powers = Float64Array.from({ length: 32 }, (_, exponent) => 2 ** (exponent - 15));
+  for (let i = 0; i < numbers.length; i++) {
+    const word = bytes[2 * i] | (bytes[2 * i + 1] << 8);
     const exponent = (word >> 10) & 31;
     const fraction = word & 1023;
-    const size = exponent ? (1 + fraction / 1024) * 2 ** (exponent - 15) : fraction * 2 ** -24;
-    return word & 0x8000 ? -size : size;
-  });
+    const size = exponent ? (1 + fraction / 1024) * powers[exponent] : fraction * 2 ** -24;
+    numbers[i] = word & 0x8000 ? -size : size;
+  }
+  return numbers;
 }
 
 export class Transformer {
@@ -49,7 +51,7 @@ export class Transformer {
   /**
    * The trace of one text. `ablate` names what to take out: { scale, mask, positions,
    * embedding_scale, residual, norm: true, W_O: [layer], heads: [[layer, head]], layers: [layer] }.
-   * `mask` (1 = may attend) is for padding. Without `head` the trace ends at the output.
+   * `mask` (1 = may attend) is for padding. Without `head` the trace ends at the last layer.
    */
   forward(ids, { ablate = {}, mask = null, causal = true, head = true } = {}) {
     const { config, parameters: p } = this;
@@ -76,11 +78,15 @@ export class Transformer {
       layers.push({ index: i, ...block });
       stream = block.output;
     });
-    if (config.norm === "pre" && !ablate.norm) stream = layerNorm(stream, p.gamma_f, p.beta_f);
-    if (!head) return { ids, embedded, positions, X, layers, output: stream };
-    const logits = matmulT(stream, p.E);
-    const probabilities = eachRow(logits, softmax);
-    return { ids, embedded, positions, X, layers, output: stream, logits, probabilities };
+    return { ids, embedded, positions, X, layers, ...(head ? this.readOut(stream, ablate) : { output: stream }) };
+  }
+
+  /** What the vocabulary head says about each row of a stream. */
+  readOut(stream, ablate = {}) {
+    const { config, parameters: p } = this;
+    const output = config.norm === "pre" && !ablate.norm ? layerNorm(stream, p.gamma_f, p.beta_f) : stream;
+    const logits = matmulT(output, p.E);
+    return { output, logits, probabilities: eachRow(logits, softmax) };
   }
 }
 
@@ -130,7 +136,7 @@ const BLOCKS = {
 
 /** −log p of the token that did come next, at each place but the last. */
 export function losses({ logits, ids }) {
-  return ids.slice(1).map((target, i) => -logSoftmax(row(logits, i))[target]);
+  return ids.slice(1).map((target, i) => logSumExp(row(logits, i)) - logits.data[i * logits.cols + target]);
 }
 
 // Choosing the next token: mirrors mhalib/vocab.py.

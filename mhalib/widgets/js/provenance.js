@@ -25,14 +25,15 @@ export class Provenance {
     Object.assign(this, { transformer, trace, ablate, config: transformer.config });
   }
 
-  #matrix({ layer, stage, head }) {
+  /** The matrix a number is in, or undefined. */
+  matrix({ layer, stage, head }) {
     const holder = layer === null ? this.trace : this.trace.layers.find(({ index }) => index === layer);
     return head === null ? holder?.[stage] : holder?.[stage]?.[head];
   }
 
   /** The number itself, or undefined if the trace has none of this name. */
   value(ref) {
-    const A = this.#matrix(ref);
+    const A = this.matrix(ref);
     return A && ref.i < A.rows && ref.j < A.cols ? A.data[ref.i * A.cols + ref.j] : undefined;
   }
 
@@ -75,7 +76,7 @@ export class Provenance {
   }
 
   #inputRow(layer, i) {
-    return row(this.#matrix({ ...this.#input(layer, i, 0) }), i);
+    return row(this.matrix({ ...this.#input(layer, i, 0) }), i);
   }
 
   _probabilities({ i, j }, value) {
@@ -104,7 +105,7 @@ export class Provenance {
 
   #norm(gamma, p, from, i, j, value) {
     if (this.ablate.norm) return { formula: `no norm: ${fixed(value, 4)}`, terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }] };
-    const x = row(this.#matrix({ head: null, ...from }), i);
+    const x = row(this.matrix({ head: null, ...from }), i);
     const average = x.reduce((sum, v) => sum + v, 0) / x.length;
     const deviation = Math.sqrt(x.reduce((sum, v) => sum + (v - average) ** 2, 0) / x.length + 1e-5);
     const [g, b] = [p[gamma].data[j], p[gamma.replace("gamma", "beta")].data[j]];
@@ -145,7 +146,7 @@ export class Provenance {
 
   _ffn({ layer, i, j }, value) {
     const p = this.transformer.layers[layer];
-    const hidden = row(this.#matrix({ layer, stage: "ffn_hidden", head: null }), i);
+    const hidden = row(this.matrix({ layer, stage: "ffn_hidden", head: null }), i);
     const terms = this.#products(hidden, this.#column(p.W_2, j), (t) => this.#from("ffn_hidden", i, t, { layer }), "× W_2");
     return { formula: `hidden · column ${j + 1} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} hidden units are on`, terms };
   }
@@ -153,7 +154,7 @@ export class Provenance {
   _ffn_hidden({ layer, i, j }, value) {
     const p = this.transformer.layers[layer];
     const stage = this.config.norm === "post" ? "norm_1" : "norm_2";
-    const x = row(this.#matrix({ layer, stage, head: null }), i);
+    const x = row(this.matrix({ layer, stage, head: null }), i);
     const w = this.#column(p.W_1, j);
     const before = dot(x, w) + p.b_1.data[j];
     return {
@@ -165,7 +166,7 @@ export class Provenance {
   _O({ layer, i, j }, value) {
     const { W_O } = this.transformer.layers[layer];
     if (this.ablate.W_O?.includes(layer)) return { formula: `no W_O: concat itself = ${fixed(value, 4)}`, terms: [{ ref: this.#from("concat", i, j, { layer }), what: "the same number" }] };
-    const side = row(this.#matrix({ layer, stage: "concat", head: null }), i);
+    const side = row(this.matrix({ layer, stage: "concat", head: null }), i);
     return { formula: `concat(heads) · column ${j + 1} of W_O = sum of ${side.length} products = ${fixed(value, 4)}`, terms: this.#products(side, this.#column(W_O, j), (t) => this.#from("concat", i, t, { layer }), "× W_O") };
   }
 
@@ -177,17 +178,17 @@ export class Provenance {
 
   _heads({ layer, head, i, j }, value) {
     if (this.ablate.heads?.some(([l, k]) => l === layer && k === head)) return { formula: "this head is switched off: 0", terms: [] };
-    const weights = row(this.#matrix({ layer, head, stage: "weights" }), i);
-    const V = this.#matrix({ layer, head, stage: "V" });
+    const weights = row(this.matrix({ layer, head, stage: "weights" }), i);
+    const V = this.matrix({ layer, head, stage: "V" });
     const terms = this.#products(weights, this.#column(V, j), (t) => this.#from("V", t, j, { layer, head }), "weight ×");
     for (const term of terms) term.factor = weights[term.ref.i];
     return { formula: `Σ weight × value over the tokens = ${fixed(value, 4)}`, terms: [...terms, ...terms.slice(0, 3).map(({ ref }) => ({ ref: this.#from("weights", i, ref.i, { layer, head }), what: "the weight" }))] };
   }
 
   _weights({ layer, head, i, j }, value) {
-    const S = this.#matrix({ layer, head, stage: "scores" });
+    const S = this.matrix({ layer, head, stage: "scores" });
     const s = row(S, i);
-    const W = row(this.#matrix({ layer, head, stage: "weights" }), i);
+    const W = row(this.matrix({ layer, head, stage: "weights" }), i);
     const seen = [...s].filter((_, k) => W[k] > 0 || k <= i || this.ablate.mask);
     const maximum = Math.max(...seen);
     if (value === 0 && j > i && !this.ablate.mask) return { formula: "the causal mask hides this token: weight 0, whatever the score", terms: [] };
@@ -199,8 +200,8 @@ export class Provenance {
   }
 
   _scores({ layer, head, i, j }, value) {
-    const q = row(this.#matrix({ layer, head, stage: "Q" }), i);
-    const k = row(this.#matrix({ layer, head, stage: "K" }), j);
+    const q = row(this.matrix({ layer, head, stage: "Q" }), i);
+    const k = row(this.matrix({ layer, head, stage: "K" }), j);
     const scaled = this.config.scaled && !this.ablate.scale;
     const terms = this.#products(q, k, (t) => this.#from("Q", i, t, { layer, head }), "× key");
     return {

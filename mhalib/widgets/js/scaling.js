@@ -1,9 +1,9 @@
 // The experiment of chapter 4: random queries and keys, their scores and weights, for any d_k.
 // mhalib/widgets/scaling.py computes the same with NumPy.
 
-import { attentionWeights, entropy, jacobianNorm, largest } from "./attention.js";
+import { attentionWeights } from "./attention.js";
 import { normals } from "./normals.js";
-import { matrix, mean, row } from "./tensor.js";
+import { matrix } from "./tensor.js";
 
 export const N_QUERIES = 32;
 export const MAX_KEYS = 64;
@@ -48,24 +48,53 @@ export function drawSample(seed) {
   };
 }
 
-/** Scores, weights and statistics (averaged over the queries) of one setting. */
-export function experiment(products, { dK, sigma, nKeys, scale }) {
-  const factor = SCALES[scale](dK) * sigma * sigma;
-  const raw = products(dK);
+const factorOf = ({ dK, sigma, scale }) => SCALES[scale](dK) * sigma * sigma;
+
+/** Scores, weights and statistics of one setting. */
+export function experiment(products, setting) {
+  const { dK, nKeys } = setting;
+  const [raw, factor] = [products(dK), factorOf(setting)];
   const scores = matrix(N_QUERIES, nKeys);
   for (let i = 0; i < N_QUERIES; i++) {
     for (let j = 0; j < nKeys; j++) scores.data[i * nKeys + j] = factor * raw[i * MAX_KEYS + j];
   }
-  const weights = attentionWeights(scores);
-  const rows = Array.from({ length: N_QUERIES }, (_, i) => row(weights, i));
-  const average = mean(scores.data);
+  return { scores, weights: attentionWeights(scores), ...statistics(products, setting) };
+}
+
+/**
+ * The variance of all scores; and averaged over the queries: the largest weight p, the entropy
+ * −Σ p log p (nats), the Frobenius norm of the softmax Jacobian diag(p) − p pᵀ. One pass, with
+ * p = exp(s − max) / total, since a slider asks for 84 settings.
+ */
+export function statistics(products, setting) {
+  const { dK, nKeys } = setting;
+  const [raw, factor] = [products(dK), factorOf(setting)];
+  let [sum, squares, entropy, largest, jacobian] = [0, 0, 0, 0, 0];
+  for (let start = 0; start < N_QUERIES * MAX_KEYS; start += MAX_KEYS) {
+    let maximum = -Infinity;
+    for (let c = start; c < start + nKeys; c++) if (factor * raw[c] > maximum) maximum = factor * raw[c];
+    let [total, second, third, below] = [0, 0, 0, 0]; // Σ e, Σ e², Σ e³, Σ e · (max − s)
+    for (let c = start; c < start + nKeys; c++) {
+      const s = factor * raw[c];
+      const e = Math.exp(s - maximum);
+      sum += s;
+      squares += s * s;
+      total += e;
+      second += e * e;
+      third += e * e * e;
+      below += e * (maximum - s);
+    }
+    const [p2, p3] = [second / total ** 2, third / total ** 3];
+    largest += 1 / total;
+    entropy += Math.log(total) + below / total;
+    jacobian += Math.sqrt(Math.max(0, p2 - 2 * p3 + p2 * p2));
+  }
+  const count = N_QUERIES * nKeys;
   return {
-    scores,
-    weights,
-    variance: mean(scores.data.map((s) => (s - average) ** 2)),
-    theory: factor * factor * dK, // σ⁴ d_k, times the squared scale,
-    entropy: mean(rows.map(entropy)),
-    largest: mean(rows.map(largest)),
-    jacobian: mean(rows.map(jacobianNorm)),
+    variance: squares / count - (sum / count) ** 2,
+    theory: factor * factor * dK, // σ⁴ d_k, times the squared scale
+    entropy: entropy / N_QUERIES,
+    largest: largest / N_QUERIES,
+    jacobian: jacobian / N_QUERIES,
   };
 }

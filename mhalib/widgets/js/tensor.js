@@ -19,47 +19,65 @@ export function dot(a, b) {
   return sum;
 }
 
-/** A B, four rows of B at a time, which halves the time */
+/** A B */
 export function matmul(A, B) {
-  const [n, inner, m] = [A.rows, A.cols, B.cols];
-  const [a, b, c] = [A.data, B.data, new Float64Array(n * m)];
-  for (let i = 0; i < n; i++) {
-    const out = i * m;
-    let t = 0;
-    for (; t + 3 < inner; t += 4) {
-      const at = i * inner + t;
-      const [f0, f1, f2, f3] = [a[at], a[at + 1], a[at + 2], a[at + 3]];
-      if (f0 === 0 && f1 === 0 && f2 === 0 && f3 === 0) continue;
-      const [b0, b1, b2, b3] = [t * m, (t + 1) * m, (t + 2) * m, (t + 3) * m];
-      for (let j = 0; j < m; j++) {
-        c[out + j] += f0 * b[b0 + j] + f1 * b[b1 + j] + f2 * b[b2 + j] + f3 * b[b3 + j];
-      }
-    }
-    for (; t < inner; t++) {
-      const f = a[i * inner + t];
-      for (let j = 0; j < m; j++) c[out + j] += f * b[t * m + j];
-    }
-  }
-  return matrix(n, m, c);
+  return product(A, B.data, B.cols, B.cols, 1, 1);
 }
 
 /** scale · A Bᵀ */
 export function matmulT(A, B, scale = 1) {
-  const [n, inner, m] = [A.rows, A.cols, B.rows];
-  const [a, b, c] = [A.data, B.data, new Float64Array(n * m)];
-  for (let i = 0; i < n; i++) {
-    for (let j = 0; j < m; j++) {
-      const [ai, bj] = [i * inner, j * inner];
-      let [even, odd, t] = [0, 0, 0];
-      for (; t + 1 < inner; t += 2) {
-        even += a[ai + t] * b[bj + t];
-        odd += a[ai + t + 1] * b[bj + t + 1];
+  return product(A, B.data, B.rows, 1, B.cols, scale);
+}
+
+/**
+ * C[i, j] = scale · Σ_t A[i, t] · b[t · down + j · across]. Four rows by two columns at a time: six
+ * numbers are read for eight products, which is several times as fast as one by one.
+ */
+function product(A, b, m, down, across, scale) {
+  const [a, n, inner] = [A.data, A.rows, A.cols];
+  const C = matrix(n, m);
+  const c = C.data;
+  const whole = [n - (n % 4), m - (m % 2)];
+  for (let i = 0; i < whole[0]; i += 4) {
+    for (let j = 0; j < whole[1]; j += 2) {
+      let [c00, c01, c10, c11, c20, c21, c30, c31] = [0, 0, 0, 0, 0, 0, 0, 0];
+      let at = i * inner;
+      let left = j * across;
+      for (let t = 0; t < inner; t++, at++, left += down) {
+        const b0 = b[left];
+        const b1 = b[left + across];
+        const a0 = a[at];
+        const a1 = a[at + inner];
+        const a2 = a[at + 2 * inner];
+        const a3 = a[at + 3 * inner];
+        c00 += a0 * b0;
+        c01 += a0 * b1;
+        c10 += a1 * b0;
+        c11 += a1 * b1;
+        c20 += a2 * b0;
+        c21 += a2 * b1;
+        c30 += a3 * b0;
+        c31 += a3 * b1;
       }
-      if (t < inner) even += a[ai + t] * b[bj + t];
-      c[i * m + j] = scale * (even + odd);
+      const out = i * m + j;
+      c[out] = scale * c00;
+      c[out + 1] = scale * c01;
+      c[out + m] = scale * c10;
+      c[out + m + 1] = scale * c11;
+      c[out + 2 * m] = scale * c20;
+      c[out + 2 * m + 1] = scale * c21;
+      c[out + 3 * m] = scale * c30;
+      c[out + 3 * m + 1] = scale * c31;
     }
   }
-  return matrix(n, m, c);
+  for (let i = 0; i < n; i++) {
+    for (let j = i < whole[0] ? whole[1] : 0; j < m; j++) {
+      let sum = 0;
+      for (let t = 0; t < inner; t++) sum += a[i * inner + t] * b[t * down + j * across];
+      c[i * m + j] = scale * sum;
+    }
+  }
+  return C;
 }
 
 export function map(A, f) {

@@ -1,24 +1,30 @@
 // Chapter 6: the stream through the layers, two meanings of one word, what a change reaches.
 
 import { chart, line, linear, place } from "../chart.js";
-import { choice, dropdown, pick, resetButton, textBox } from "../controls.js";
+import { choice, dropdown, pick, resetButton, textBox, valuesOf } from "../controls.js";
 import { idsOf, sentenceBox, show, withModel } from "../course.js";
-import { fixed, fmt, h, rich, say, set, svg, watch } from "../dom.js";
+import { cached, fixed, fmt, h, rich, say, set, svg, watch } from "../dom.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
 import { changes, cosines, stages, streamOf } from "../stream.js";
 import { dataTable } from "../table.js";
-import { row } from "../tensor.js";
+import { matrix, row } from "../tensor.js";
 import { predictions } from "./parts.js";
 
 const NAMES = ["text", "other", "position", "replacement", "depth", "norm"];
 
 export default function view(model, el) {
-  return withModel(model, el, (course) => build(model, el, course), "norm");
+  const first = valuesOf(model, NAMES); // a new variant builds the view again
+  return withModel(model, el, (course) => build(model, el, course, first), "norm");
 }
 
-function build(model, el, { transformer, tokenizer }) {
+function build(model, el, { transformer, tokenizer, variants }, first) {
   const stops = [];
   const { n_layers: N, norm } = transformer.config;
+  // All layers of three texts (the sentence, the other one, the sentence with a token changed); fewer
+  // layers are the first of their stages.
+  const [mine, others, swapped] = Array.from({ length: 3 }, () =>
+    cached((key) => stages(transformer.forward(key.split(",").map(Number), { head: false }), norm)),
+  );
   let now;
 
   const token = pick(model, "position", stops, "the token to follow");
@@ -51,7 +57,6 @@ function build(model, el, { transformer, tokenizer }) {
   }));
   const next = predictions();
   const words = model.get("words").map((id) => [id, show(tokenizer, id)]);
-  const variants = Object.keys(model.get("variants"));
   const numbered = (from, to) => Object.fromEntries(Array.from({ length: to - from + 1 }, (_, i) => [from + i, String(from + i)]));
 
   el.append(
@@ -64,8 +69,8 @@ function build(model, el, { transformer, tokenizer }) {
         "div",
         { class: "mh-row" },
         choice(model, "depth", stops, { label: "`N` layers used", options: numbered(0, N), number: true }),
-        variants.length > 1 ? choice(model, "norm", stops, { label: "norm (a model trained with each)", options: { post: "post-norm", pre: "pre-norm" } }) : null,
-        resetButton(model, NAMES),
+        Object.keys(variants).length > 1 ? choice(model, "norm", stops, { label: "norm (a model trained with each)", options: { post: "post-norm", pre: "pre-norm" } }) : null,
+        resetButton(model, NAMES, first),
       ),
     ),
     h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, rich("the stream of the token: `d_model` features, stage by stage")), stream.element, streamRead),
@@ -92,25 +97,24 @@ function build(model, el, { transformer, tokenizer }) {
       const ids = idsOf(tokenizer, model.get("text"));
       const labels = ids.map((id) => show(tokenizer, id));
       const depth = Math.min(model.get("depth"), N);
-      const ablate = { layers: Array.from({ length: N - depth }, (_, i) => depth + i) };
-      const run = (some, head = false) => transformer.forward(some, { ablate, head });
+      const used = (list) => list.slice(0, 1 + 2 * depth);
       token.update(labels);
       if (!ids.length) return;
       const position = Math.min(model.get("position"), ids.length - 1);
-      const trace = run(ids, true);
-      const list = stages(trace, norm);
+      const list = used(mine(ids.join()));
       now = { labels, list, stream: streamOf(list, position) };
       stream.update({ matrix: now.stream, rows: list.map(([name]) => shorten(name)), kind: "signed", max: largestSize(now.stream) });
 
-      const others = idsOf(tokenizer, model.get("other"));
-      const found = others.indexOf(ids[position]);
-      now.cosines = found < 0 ? null : cosines(list, position, stages(run(others), norm), found);
+      const otherIds = idsOf(tokenizer, model.get("other"));
+      const found = otherIds.indexOf(ids[position]);
+      now.cosines = found < 0 ? null : cosines(list, position, used(others(otherIds.join())), found);
       drawApart();
 
-      next.update(tokenizer, `after “${labels[position]}”, read from layer ${depth}`, row(trace.probabilities, position));
+      const last = row(list.at(-1)[1], position);
+      const { probabilities } = transformer.readOut(matrix(1, last.length, last));
+      next.update(tokenizer, `after “${labels[position]}”, read from layer ${depth}`, row(probabilities, 0));
 
-      const swapped = ids.with(position, model.get("replacement"));
-      now.changes = changes(list, stages(run(swapped), norm));
+      now.changes = changes(list, used(swapped(ids.with(position, model.get("replacement")).join())));
       change.update({ matrix: now.changes, rows: list.map(([name]) => shorten(name)), cols: labels });
       const counts = list.map((_, s) => row(now.changes, s).filter((value) => value > 0).length);
       say(reach, `tokens that changed, stage by stage: ${counts.join(" → ")}. Only attention makes the number grow.`);

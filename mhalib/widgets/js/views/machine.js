@@ -3,14 +3,13 @@
 import { causalMask } from "../attention.js";
 import { button, choice, pick, resetButton } from "../controls.js";
 import { idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
-import { assign, fixed, fmt, h, rich, say, watch } from "../dom.js";
-import { evaluator } from "../evaluation.js";
+import { assign, cached, fixed, fmt, h, rich, say, watch } from "../dom.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
 import { losses } from "../model.js";
 import { nameOf, parse, Provenance } from "../provenance.js";
 import { dataTable } from "../table.js";
 import { mean, row } from "../tensor.js";
-import { beforeAfter, predictions, relationBars } from "./parts.js";
+import { beforeAfter, predictions, relationLosses, shape } from "./parts.js";
 
 const NAMES = ["text", "position", "layer", "head", "off", "follow"];
 const SWITCHES = {
@@ -42,6 +41,7 @@ const LAYER = {
 const PRE_NORM = ["norm_1", "Q", "K", "V", "scores", "weights", "heads", "concat", "O", "residual_1", "norm_2", "ffn_hidden", "ffn", "residual_2"];
 const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
 const SQUARE = ["scores", "weights"];
+const WIDTHS = { Q: "`d_k`", K: "`d_k`", V: "`d_v`", scores: "`n`", weights: "`n`", heads: "`d_v`", concat: "`h`·`d_v`", ffn_hidden: "`d_ff`" };
 
 /** ["scale", "heads.0.1", "W_O.2", "layers.1"] as what `Transformer.forward` takes out. */
 export function ablation(off, { n_layers: N, n_heads: H }) {
@@ -64,9 +64,13 @@ function build(model, el, { transformer, tokenizer }) {
   const { n_layers: N, n_heads: H, norm } = transformer.config;
   const order = norm === "pre" ? PRE_NORM : Object.keys(LAYER);
   readLink(model);
-  const evaluation = evaluator(transformer, tokenizer, model.get("evaluation"));
-  stops.push(evaluation.stop);
-  let whole = null;
+  const traced = (key, ablate) => {
+    const trace = transformer.forward(key.split(",").map(Number), { ablate });
+    const loss = trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3);
+    return { trace, loss, source: new Provenance(transformer, trace, ablate) };
+  };
+  const whole = cached((key) => traced(key, {}));
+  const changed = cached((key, off) => traced(key, ablation(JSON.parse(off), transformer.config)));
   let now;
 
   // what is switched on and off
@@ -110,14 +114,15 @@ function build(model, el, { transformer, tokenizer }) {
         compact: true,
         onMove: (i, j, pressed) => {
           const ref = refAt(i, j);
-          say(pointed, `${label(ref)}: ${fixed((side === "whole" ? now.wholeSource : now.source).value(ref), 4)}${side === "whole" && now.changed ? " in the whole model" : ""}`);
+          say(pointed, `${label(ref)}: ${fixed((side === "whole" ? now.whole.source : now.shown.source).value(ref), 4)}${side === "whole" && now.changed ? " in the whole model" : ""}`);
           if (pressed || el.querySelector(":focus-visible") === maps[side].surface) follow(ref);
         },
       });
     const maps = { changed: make("changed"), whole: make("whole") };
     const gone = h("p", { class: "mh-note" }, "this layer is switched off");
-    tiles[stage] = { maps, gone, inLayer };
-    return h("div", { class: "mh-panel mh-stage" }, h("p", { class: "mh-title" }, rich(title)), h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element), gone);
+    const size = h("p", { class: "mh-note" });
+    tiles[stage] = { maps, gone, size, inLayer };
+    return h("div", { class: "mh-panel mh-stage" }, h("p", { class: "mh-title" }, rich(title)), h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element), gone, size);
   };
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
 
@@ -135,14 +140,21 @@ function build(model, el, { transformer, tokenizer }) {
   const token = pick(model, "position", stops, "read the prediction after");
   const next = predictions({ onPick: (id) => follow({ stage: "probabilities", layer: null, head: null, i: now.position, j: id }) });
   const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const relations = relationBars();
-  const measuring = h("p", { class: "mh-note", "aria-live": "polite" });
+  const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
+  stops.push(relations.stop);
   const link = h("a", { class: "mh-button", href: "#" }, "link to this state");
   const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i + 1)]));
   const idsTable = h("ol", { class: "mh-tokens mh-ids" });
+  const drawIds = cached((key, position) =>
+    idsTable.replaceChildren(
+      ...key.split(",").map((id, i) =>
+        h("li", { class: "mh-token", "data-tint": Number(i === position) }, h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, Number(id)))), h("span", { class: "mh-id" }, id)),
+      ),
+    ),
+  );
   const table = dataTable("The followed number’s matrix", () => {
     const ref = parse(model.get("follow"));
-    const A = now.matrix(ref);
+    const A = now.shown.source.matrix(ref);
     if (!A) return { head: ["no such number here"], rows: [] };
     const columns = Math.min(A.cols, 64);
     return {
@@ -165,7 +177,7 @@ function build(model, el, { transformer, tokenizer }) {
       "div",
       { class: "mh-grid-2" },
       h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "what comes next (pick a word to follow its probability back)"), next.element, lossText),
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "loss by relation"), relations.element, measuring),
+      relations.element,
     ),
     h("div", { class: "mh-panel mh-explain mh-follow" }, h("div", { class: "mh-row" }, back, path), formula, terms),
     h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "tokens and ids"), idsTable),
@@ -198,14 +210,14 @@ function build(model, el, { transformer, tokenizer }) {
     const ref = parse(name);
     if (trail.at(-1) !== name) trail.push(name);
     back.disabled = trail.length < 2;
-    const found = now.source.explain(ref);
+    const found = now.shown.source.explain(ref);
     if (!found) {
       say(path, "Pick a number: a word above, or a cell of any picture below.");
       say(formula, "");
       terms.replaceChildren();
       return;
     }
-    const before = now.changed ? now.wholeSource.value(ref) : null;
+    const before = now.changed ? now.whole.source.value(ref) : null;
     say(path, `${label(ref)} = ${fmt(found.value, 4)}${before === null || before === undefined ? "" : ` (whole model: ${fmt(before, 4)})`}`);
     say(formula, found.formula);
     const shown = found.terms.slice(0, 12);
@@ -215,7 +227,7 @@ function build(model, el, { transformer, tokenizer }) {
         h(
           "button",
           { type: "button", class: "mh-button mh-small", onclick: () => follow(term.ref) },
-          `${label(term.ref)} ${fixed(now.source.value(term.ref), 3)}`,
+          `${label(term.ref)} ${fixed(now.shown.source.value(term.ref), 3)}`,
           term.factor === undefined ? ` ${term.what}` : ` ${term.what} ${fixed(term.factor, 3)} = ${fixed(term.product, 3)}`,
         ),
       ),
@@ -231,7 +243,6 @@ function build(model, el, { transformer, tokenizer }) {
     }
   }
 
-  let lastInput = "";
   stops.push(
     watch(model, NAMES, () => {
       const off = model.get("off");
@@ -242,52 +253,35 @@ function build(model, el, { transformer, tokenizer }) {
       if (!ids.length) return;
       const position = Math.min(model.get("position"), ids.length - 1);
       const ablate = ablation(off, transformer.config);
-      const full = now?.key === ids.join() ? now.full : transformer.forward(ids);
-      const changed = off.length ? transformer.forward(ids, { ablate }) : null;
-      const trace = changed ?? full;
-      const source = new Provenance(transformer, trace, changed ? ablate : {});
-      const wholeSource = new Provenance(transformer, full, {});
-      const matrixIn = (from) => ({ layer, stage, head }) => {
-        const holder = layer === null ? from : from.layers.find(({ index }) => index === layer);
-        return head === null ? holder?.[stage] : holder?.[stage]?.[head];
-      };
-      now = { key: ids.join(), labels, position, full, changed, source, wholeSource, matrix: matrixIn(trace) };
+      now = { labels, position, whole: whole(ids.join()), changed: off.length ? changed(ids.join(), JSON.stringify(off)) : null };
+      now.shown = now.changed ?? now.whole;
 
       const [layer, head] = [model.get("layer"), model.get("head")];
-      for (const [stage, { maps, gone, inLayer }] of Object.entries(tiles)) {
+      for (const [stage, { maps, gone, size, inLayer }] of Object.entries(tiles)) {
         const ref = { stage, layer: inLayer ? layer : null, head: PER_HEAD.includes(stage) ? head : null };
-        const pair = [matrixIn(full)(ref), changed && matrixIn(changed)(ref)];
+        const pair = [now.whole.source.matrix(ref), now.changed?.source.matrix(ref)];
         const kind = stage === "weights" ? "share" : "signed";
         const max = kind === "share" ? 1 : largestSize(...pair.filter(Boolean));
         const mask = (open) => (SQUARE.includes(stage) && !open ? causalMask(ids.length) : null);
+        shape(size, `\`n\` × ${WIDTHS[stage] ?? "`d_model`"}`, pair[0]);
         maps.whole.update({ matrix: pair[0], kind, max, mask: mask(false) });
         maps.changed.element.hidden = !pair[1];
-        gone.hidden = !changed || Boolean(pair[1]);
+        gone.hidden = !now.changed || Boolean(pair[1]);
         if (pair[1]) maps.changed.update({ matrix: pair[1], kind, max, mask: mask(ablate.mask) });
       }
-      idsTable.replaceChildren(...ids.map((id, i) => h("li", { class: "mh-token", "data-tint": Number(i === position) }, h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, id))), h("span", { class: "mh-id" }, String(id)))));
+      drawIds(ids.join(), position);
 
-      next.update(tokenizer, `after “${labels[position]}”`, row(full.probabilities, position), {
-        after: changed && row(changed.probabilities, position),
-        chosen: parse(model.get("follow")).stage === "probabilities" ? parse(model.get("follow")).j : null,
+      const followed = parse(model.get("follow"));
+      next.update(tokenizer, `after “${labels[position]}”`, row(now.whole.trace.probabilities, position), {
+        after: now.changed && row(now.changed.trace.probabilities, position),
+        chosen: followed.stage === "probabilities" ? followed.j : null,
       });
-      const loss = (each) => fixed(mean(losses(each)), 3);
-      say(lossText, ids.length < 2 ? "" : `loss of this sentence: ${loss(full)} nats a token${changed ? `, with your switches ${loss(changed)}` : ""}`);
+      const after = now.changed ? `, with your switches ${now.changed.loss}` : "";
+      say(lossText, now.whole.loss === null ? "" : `loss of this sentence: ${now.whole.loss} nats a token${after}`);
       explain();
       table.update();
       link.href = linkTo(model);
-
-      const input = JSON.stringify(off);
-      if (input !== lastInput) {
-        lastInput = input;
-        say(measuring, "measuring …");
-        const showRelations = (measured) => {
-          relations.update(whole, measured);
-          say(measuring, `nats a word, on ${model.get("evaluation").length} texts the model has not seen`);
-        };
-        const withWhole = (then) => (whole ? then() : evaluation.run({}, (measured) => ((whole = measured), then())));
-        withWhole(() => (off.length ? evaluation.run(ablate, showRelations) : showRelations(null)));
-      }
+      relations.update(off.length ? ablate : null);
     }),
   );
   return () => stops.forEach((stop) => stop());

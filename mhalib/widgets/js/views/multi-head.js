@@ -1,31 +1,34 @@
 // Chapter 5: several heads side by side; switch them off and see what was lost.
 
-import { choice, resetButton, tick } from "../controls.js";
+import { choice, resetButton, tick, valuesOf } from "../controls.js";
 import { idsOf, sentenceBox, show, withModel } from "../course.js";
-import { assign, fixed, h, rich, say, watch } from "../dom.js";
-import { evaluator } from "../evaluation.js";
+import { assign, cached, fixed, h, rich, say, watch } from "../dom.js";
 import { causalMask } from "../attention.js";
 import { colourKey, heatmap } from "../heatmap.js";
 import { losses } from "../model.js";
 import { dataTable } from "../table.js";
 import { mean, row } from "../tensor.js";
-import { beforeAfter, predictions, relationBars } from "./parts.js";
+import { beforeAfter, predictions, relationLosses } from "./parts.js";
 
 const NAMES = ["text", "layer", "causal", "heads_off", "n_heads"];
 
 export default function view(model, el) {
-  return withModel(model, el, (course) => build(model, el, course), "n_heads");
+  const first = valuesOf(model, NAMES); // a new variant builds the view again
+  return withModel(model, el, (course) => build(model, el, course, first), "n_heads");
 }
 
-function build(model, el, { transformer, tokenizer }) {
+function build(model, el, { transformer, tokenizer, variants }, first) {
   const stops = [];
   const { n_layers: N, n_heads: H, d_model: d, d_k: dK } = transformer.config;
-  const evaluation = evaluator(transformer, tokenizer, model.get("evaluation"));
-  const baseline = evaluator(transformer, tokenizer, model.get("evaluation"));
-  stops.push(evaluation.stop, baseline.stop);
-  let whole = null;
+  const full = cached((key, causal) => run(key, { mask: !causal }));
+  const changed = cached((key, causal, off) => run(key, { mask: !causal, heads: JSON.parse(off) }));
   let now;
   let at = null;
+
+  function run(key, ablate) {
+    const trace = transformer.forward(key.split(",").filter(Boolean).map(Number), { ablate });
+    return { ...trace, loss: trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3) };
+  }
 
   const isOff = (head) => model.get("heads_off").some(([l, k]) => l === model.get("layer") && k === head);
   const heads = Array.from({ length: H }, (_, k) => {
@@ -52,13 +55,12 @@ function build(model, el, { transformer, tokenizer }) {
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
   const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
   const next = predictions();
-  const relations = relationBars();
-  const measuring = h("p", { class: "mh-note", "aria-live": "polite" });
+  const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
+  stops.push(relations.stop);
   const table = dataTable("The weights of all heads at the chosen query", () => ({
     head: ["key", ...heads.map((_, k) => `head ${k + 1}`)],
     rows: now.labels.map((label, j) => [label, ...now.layer.weights.map((w) => fixed(row(w, at?.[0] ?? 0)[j], 4))]),
   }));
-  const variants = Object.keys(model.get("variants"));
 
   el.append(
     h(
@@ -68,10 +70,10 @@ function build(model, el, { transformer, tokenizer }) {
       h(
         "div",
         { class: "mh-row" },
-        variants.length > 1 ? choice(model, "n_heads", stops, { label: "`h` (a model trained with each)", options: Object.fromEntries(variants.map((v) => [v, v])), number: true }) : null,
+        Object.keys(variants).length > 1 ? choice(model, "n_heads", stops, { label: "`h` (a model trained with each)", options: Object.fromEntries(Object.keys(variants).map((v) => [v, v])), number: true }) : null,
         choice(model, "layer", stops, { label: "layer", options: Object.fromEntries(Array.from({ length: N }, (_, i) => [i, String(i + 1)])), number: true }),
         tick(model, "causal", stops, { label: "causal mask" }),
-        resetButton(model, NAMES),
+        resetButton(model, NAMES, first),
       ),
     ),
     h("div", {}, columns, splitNote),
@@ -82,7 +84,7 @@ function build(model, el, { transformer, tokenizer }) {
       "div",
       { class: "mh-grid-2" },
       h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "what comes next"), next.element, lossText),
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "loss by relation"), relations.element, measuring),
+      relations.element,
     ),
     table.element,
   );
@@ -106,12 +108,12 @@ function build(model, el, { transformer, tokenizer }) {
       const ids = idsOf(tokenizer, model.get("text"));
       const labels = ids.map((id) => show(tokenizer, id));
       const off = model.get("heads_off").filter(([l, k]) => l < N && k < H);
-      const ablate = { heads: off, mask: !model.get("causal") };
+      const causal = model.get("causal");
       const layer = Math.min(model.get("layer"), N - 1);
-      const full = transformer.forward(ids, { ablate: { mask: ablate.mask } });
-      const changed = off.length ? transformer.forward(ids, { ablate }) : null;
-      now = { labels, full, changed, layer: (changed ?? full).layers[layer] };
-      const mask = model.get("causal") ? causalMask(ids.length) : null;
+      now = { labels, full: full(ids.join(), causal), changed: null };
+      if (off.length) now.changed = changed(ids.join(), causal, JSON.stringify(off));
+      now.layer = (now.changed ?? now.full).layers[layer];
+      const mask = causal ? causalMask(ids.length) : null;
       heads.forEach(({ map, box, panel }, k) => {
         map.update({ matrix: now.layer.weights[k], mask, rows: labels, cols: labels });
         box.checked = !isOff(k);
@@ -120,22 +122,9 @@ function build(model, el, { transformer, tokenizer }) {
       const bats = labels.indexOf("bats");
       at ??= bats < 0 ? [Math.max(0, labels.length - 3), 0] : [Math.max(0, labels.lastIndexOf("the")), bats];
       point();
-      const loss = (trace) => fixed(mean(losses(trace)), 3);
-      say(lossText, labels.length < 2 ? "" : `loss of this sentence: ${loss(full)} nats a token${changed ? `, with heads off ${loss(changed)}` : ""}`);
-      say(measuring, "measuring …");
-      const showRelations = (measured) => {
-        relations.update(whole, measured);
-        say(measuring, `nats a word, on ${model.get("evaluation").length} texts the model has not seen`);
-      };
-      if (off.length || ablate.mask) {
-        evaluation.run(ablate, (measured) => (whole ? showRelations(measured) : baseline.run({}, (w) => showRelations(measured, (whole = w)))));
-      } else if (whole) showRelations(null);
-      else {
-        evaluation.run({}, (measured) => {
-          whole = measured;
-          showRelations(null);
-        });
-      }
+      const after = now.changed ? `, with heads off ${now.changed.loss}` : "";
+      say(lossText, now.full.loss === null ? "" : `loss of this sentence: ${now.full.loss} nats a token${after}`);
+      relations.update(off.length || !causal ? { heads: off, mask: !causal } : null);
     }),
   );
   return () => stops.forEach((stop) => stop());

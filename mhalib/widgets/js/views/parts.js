@@ -1,8 +1,15 @@
 // Parts that several views share: predictions side by side, and losses by relation.
 
 import { showExact } from "../course.js";
-import { fixed, h, say } from "../dom.js";
+import { fixed, h, rich, say } from "../dom.js";
+import { evaluator } from "../evaluation.js";
 import { ranked } from "../model.js";
+
+/** Write a shape: "`n` × `d_k`" becomes n × d_k = 13 × 16, in the colours of the dimensions. */
+export function shape(element, names, { rows, cols }) {
+  const numbers = ` = ${rows} × ${cols}`;
+  if (element.lastChild?.data !== numbers) element.replaceChildren(...rich(names), numbers);
+}
 
 /** A bar for a share; `mark` draws a line across it at another share. */
 function meter(value, className = "", mark = null) {
@@ -52,12 +59,44 @@ export function predictions({ onPick = null, count = 6 } = {}) {
   };
 }
 
+/**
+ * The loss by relation of the whole model and of a changed one, measured on `texts`. `update` takes what
+ * to take out of the model, null for nothing.
+ */
+export function relationLosses(transformer, tokenizer, texts) {
+  const bars = relationBars();
+  const note = h("p", { class: "mh-note", "aria-live": "polite" });
+  const evaluation = evaluator(transformer, tokenizer, texts);
+  let whole = null;
+  let asked;
+  const done = (changed) => {
+    bars.update(whole, changed);
+    say(note, `nats a word, on ${texts.length} texts the model has not seen`);
+  };
+  return {
+    element: h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "loss by relation"), bars.element, note),
+    stop: evaluation.stop,
+    update(ablate) {
+      if (asked === JSON.stringify(ablate)) return;
+      asked = JSON.stringify(ablate);
+      evaluation.stop();
+      say(note, "measuring …");
+      const compare = () => (ablate ? evaluation.run(ablate, done) : done(null));
+      if (whole) compare();
+      else evaluation.run({}, (result) => {
+        whole = result;
+        compare();
+      });
+    },
+  };
+}
+
 /** One bar a relation: the loss of the whole model, and of the changed one. */
-export function relationBars() {
+function relationBars() {
   const list = h("ul", { class: "mh-predictions" });
   return {
     element: list,
-    update(full, changed = null) {
+    update(full, changed) {
       const names = Object.keys(full);
       const largest = Math.max(1, ...Object.values(full), ...Object.values(changed ?? {}));
       list.replaceChildren(

@@ -3,8 +3,8 @@
 import { bars, chart, line, linear, log, place, unitsAt } from "../chart.js";
 import { button, choice, resetButton, slider } from "../controls.js";
 import { cursor } from "../cursor.js";
-import { assign, fixed, fmt, h, rich, say, set, svg, watch } from "../dom.js";
-import { drawSample, experiment, SCALES, SWEEP } from "../scaling.js";
+import { assign, cached, fixed, fmt, h, rich, say, set, svg, watch } from "../dom.js";
+import { drawSample, experiment, SCALES, statistics, SWEEP } from "../scaling.js";
 import { dataTable } from "../table.js";
 import { row } from "../tensor.js";
 
@@ -22,7 +22,7 @@ export default function scaling(model, el) {
     Object.fromEntries(
       Object.keys(SCALES).map((scale) => [
         scale,
-        SWEEP.map((dK) => experiment(sample(seed), { dK, sigma, nKeys, scale })),
+        SWEEP.map((dK) => statistics(sample(seed), { dK, sigma, nKeys, scale })),
       ]),
     ),
   );
@@ -83,18 +83,6 @@ export default function scaling(model, el) {
     }),
   );
   return () => stops.forEach((stop) => stop());
-}
-
-/** Remember the last result. */
-function cached(f) {
-  let key;
-  let value;
-  return (...args) => {
-    if (key?.every((k, i) => k === args[i])) return value;
-    value = f(...args);
-    key = args;
-    return value;
-  };
 }
 
 function figure(title, picture, ...rest) {

@@ -2,12 +2,24 @@
 
 import { chips, choice, resetButton } from "../controls.js";
 import { idsOf, sentenceBox, show, withModel } from "../course.js";
-import { fixed, fmt, h, rich, say, watch } from "../dom.js";
+import { cached, fixed, fmt, h, rich, say, watch } from "../dom.js";
 import { headMask, headWeights, singleHead } from "../head.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
 import { dataTable } from "../table.js";
 import { dot, row } from "../tensor.js";
+import { shape } from "./parts.js";
 
+const SHAPES = {
+  Q: "`n` × `d_k`",
+  K: "`n` × `d_k`",
+  V: "`n` × `d_v`",
+  scores: "`n` × `n`",
+  weights: "`n` × `n`",
+  output: "`n` × `d_v`",
+  X: "`n` × `d_model`",
+  correction: "`n` × `d_model`",
+  sum: "`n` × `d_model`",
+};
 const NAMES = ["text", "layer", "head", "mask", "padding", "weights_from", "seed"];
 
 export default function view(model, el) {
@@ -17,10 +29,16 @@ export default function view(model, el) {
 function build(model, el, transformer, tokenizer) {
   const stops = [];
   const { n_layers: N, n_heads, d_k: dK } = transformer.config;
+  const read = cached((key, layer) => {
+    const later = Array.from({ length: N - layer }, (_, i) => layer + i);
+    return transformer.forward(key.split(",").filter(Boolean).map(Number), { ablate: { layers: later }, head: false }).output;
+  });
+  const weightsOf = cached((layer, head, weights, seed) => headWeights(transformer, { layer, head, weights, seed }));
   let now;
   let chosen = ["weights", 0, 0];
 
   const maps = {};
+  const shapes = {};
   const panel = (key, title, note) => {
     maps[key] = heatmap({
       label: title.replaceAll("`", ""),
@@ -29,7 +47,8 @@ function build(model, el, transformer, tokenizer) {
         explain();
       },
     });
-    return h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, rich(title)), maps[key].element, h("p", { class: "mh-note" }, rich(note)));
+    shapes[key] = h("span", { class: "mh-shape" });
+    return h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, rich(title)), maps[key].element, h("p", { class: "mh-note" }, rich(note), " ", shapes[key]));
   };
   const words = h("p", { class: "mh-readout mh-arithmetic", "aria-live": "polite" });
   const terms = h("div", { class: "mh-terms", tabindex: 0, role: "region", "aria-label": "the products" });
@@ -70,6 +89,13 @@ function build(model, el, transformer, tokenizer) {
       panel("weights", "weights = softmax of each row", "shares of attention; each row sums to 1"),
     ),
     h("div", { class: "mh-grid-2" }, panel("output", "output `O` = weights · `V`", "each row mixes the rows of V"), h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "colours"), colourKey("share"), h("p", { class: "mh-note" }, "blue: positive, orange: negative, stronger: larger"), table.element)),
+    h(
+      "div",
+      { class: "mh-grid-3" },
+      panel("X", "the stream `X`", "what the head reads"),
+      panel("correction", "correction = `O` `W_O`", "what this head adds"),
+      panel("sum", "`X` + `O` `W_O`", "the stream with it added"),
+    ),
     h("div", { class: "mh-panel mh-explain" }, words, terms),
   );
 
@@ -87,6 +113,7 @@ function build(model, el, transformer, tokenizer) {
       const w = W[`W_${key}`];
       list = [...row(X, i)].map((x, t) => ({ name: `feature ${t + 1}`, a: x, b: w.data[t * w.cols + j] }));
       say(words, `${key}[${labels[i]}, ${j + 1}] = row of X · column ${j + 1} of W_${key} = sum of ${list.length} products = ${fixed(now[key].data[i * w.cols + j], 4)}`);
+      wholeRow("X", i);
       if (key !== "V") wholeRow("scores", key === "Q" ? i : 0);
       if (key === "K") {
         outlines.scores.length = 0;
@@ -117,6 +144,20 @@ function build(model, el, transformer, tokenizer) {
             : `“${labels[i]}” may look at nobody: all its weights are 0, and so is its output.`,
       );
       list = [];
+    } else if (key === "X") {
+      for (const name of ["Q", "K", "V"]) wholeRow(name, i);
+      const layer = model.get("layer");
+      say(words, `X[${labels[i]}, ${j + 1}] = ${fixed(X.data[i * X.cols + j], 4)}, from ${layer ? `layer ${layer}` : "the embedding and the position"}`);
+    } else if (key === "correction") {
+      wholeRow("output", i);
+      const w = W.W_O;
+      list = [...row(output, i)].map((o, t) => ({ name: `feature ${t + 1}`, a: o, b: w.data[t * w.cols + j] }));
+      say(words, `correction[${labels[i]}, ${j + 1}] = row of the output · column ${j + 1} of W_O = sum of ${list.length} products = ${fixed(now.correction.data[i * w.cols + j], 4)}`);
+    } else if (key === "sum") {
+      at("X", i, j);
+      at("correction", i, j);
+      const [x, c, s] = [X, now.correction, now.sum].map((A) => fixed(A.data[i * A.cols + j], 4));
+      say(words, `X + O · W_O at [${labels[i]}, ${j + 1}] = ${x} + ${c} = ${s}. The other heads add theirs, too.`);
     } else {
       wholeRow("weights", i);
       wholeColumn("V", j);
@@ -134,11 +175,9 @@ function build(model, el, transformer, tokenizer) {
       const ids = idsOf(tokenizer, model.get("text"));
       const labels = ids.map((id) => show(tokenizer, id));
       const layer = Math.min(model.get("layer"), N - 1);
-      const later = Array.from({ length: N - layer }, (_, i) => layer + i);
-      const trace = transformer.forward(ids, { ablate: { layers: later }, head: false });
-      const X = layer ? trace.layers[layer - 1].output : trace.X;
+      const X = read(ids.join(), layer);
       const mask = headMask(ids.length, model.get("mask"), model.get("padding"));
-      const W = headWeights(transformer, { layer, head: model.get("head"), weights: model.get("weights_from"), seed: model.get("seed") });
+      const W = weightsOf(layer, model.get("head"), model.get("weights_from"), model.get("seed"));
       now = { ...singleHead(X, W, mask), X, W, labels, allowed: (i, j) => !mask || mask.data[i * ids.length + j] === 1 };
       const feature = largestSize(now.Q, now.K);
       const rows = labels;
@@ -147,6 +186,9 @@ function build(model, el, transformer, tokenizer) {
       for (const key of ["V", "output"]) maps[key].update({ matrix: now[key], rows, kind: "signed", max: value });
       maps.scores.update({ matrix: now.scores, rows, cols: labels, kind: "signed", max: largestSize(now.scores), mask });
       maps.weights.update({ matrix: now.weights, rows, cols: labels, mask });
+      const stream = largestSize(now.X, now.sum);
+      for (const key of ["X", "correction", "sum"]) maps[key].update({ matrix: now[key], rows, kind: "signed", max: stream });
+      for (const [key, names] of Object.entries(SHAPES)) shape(shapes[key], names, now[key]);
       padding.update(labels);
       padding.element.hidden = model.get("mask") !== "padding";
       chosen = [chosen[0], Math.min(chosen[1], labels.length - 1), chosen[0] === "scores" || chosen[0] === "weights" ? Math.min(chosen[2], labels.length - 1) : chosen[2]];

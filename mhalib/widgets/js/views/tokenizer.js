@@ -14,6 +14,7 @@ export default function view(model, el) {
 
 function build(model, el, tokenizer) {
   const stops = [];
+  const drawn = []; // { key, items } of each word
   let steps = [];
   let text;
   const last = () => steps.length - 1;
@@ -50,6 +51,27 @@ function build(model, el, tokenizer) {
     table.element,
   );
 
+  /** The boxes of one word, drawn again only if they changed. */
+  function draw(word, w, rank) {
+    const isNew = (id) => rank !== undefined && id === 256 + rank;
+    const key = word.map((id) => (isNew(id) ? `${id}!` : id)).join();
+    if (drawn[w]?.key === key) return;
+    const items = word.map((id) =>
+      h(
+        "li",
+        { class: `mh-token${isNew(id) ? " mh-new" : ""}`, "data-tint": w % 2, title: `id ${id}, bytes ${bytesOf(id)}` },
+        h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, id))),
+        h("span", { class: "mh-id" }, String(id)),
+        h("span", { class: "mh-bytes" }, bytesOf(id)),
+      ),
+    );
+    const old = drawn[w]?.items ?? [];
+    if (old.length) old[0].before(...items);
+    else list.append(...items);
+    old.forEach((item) => item.remove());
+    drawn[w] = { key, items };
+  }
+
   stops.push(
     watch(model, NAMES, () => {
       if (text !== model.get("text")) {
@@ -73,25 +95,8 @@ function build(model, el, tokenizer) {
         const [a, b] = tokenizer.merges[rank].map((id) => `“${showExact(tokenizer, id)}” (${id})`);
         say(said, `Merge number ${rank + 1} of the list: ${a} + ${b} → “${showExact(tokenizer, 256 + rank)}” (${256 + rank})`);
       }
-      let place = 0;
-      list.replaceChildren(
-        ...words.flatMap((word, w) =>
-          word.map((id) => {
-            place += 1;
-            return h(
-              "li",
-              {
-                class: `mh-token${rank !== undefined && id === 256 + rank ? " mh-new" : ""}`,
-                "data-tint": w % 2,
-                title: `token ${place}: id ${id}, bytes ${bytesOf(id)}`,
-              },
-              h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, id))),
-              h("span", { class: "mh-id" }, String(id)),
-              h("span", { class: "mh-bytes" }, bytesOf(id)),
-            );
-          }),
-        ),
-      );
+      words.forEach((word, w) => draw(word, w, rank));
+      drawn.splice(words.length).forEach(({ items }) => items.forEach((item) => item.remove()));
       table.update();
     }),
   );

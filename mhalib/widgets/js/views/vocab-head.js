@@ -2,7 +2,7 @@
 
 import { button, pick, resetButton, slider } from "../controls.js";
 import { exactNext, idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
-import { assign, fixed, h, rich, say, watch } from "../dom.js";
+import { assign, cached, fixed, h, rich, say, watch } from "../dom.js";
 import { heatmap } from "../heatmap.js";
 import { draw, samplingProbabilities } from "../model.js";
 import { word } from "../normals.js";
@@ -21,6 +21,8 @@ function build(model, el, course) {
   const { transformer, tokenizer } = course;
   const stops = [];
   const stop = tokenizer.encode(".")[0];
+  const read = cached((key) => transformer.forward(key.split(",").map(Number)));
+  const exactAfter = cached((key) => exactNext(course, key.split(",").map(Number)));
   let now;
 
   const token = pick(model, "position", stops, "read the prediction after");
@@ -136,11 +138,11 @@ function build(model, el, course) {
         return;
       }
       const position = Math.min(model.get("position"), all.length - 1);
-      const trace = transformer.forward(all);
+      const trace = read(all.join());
       const logits = row(trace.logits, position);
       const before = row(trace.probabilities, position);
       const after = samplingProbabilities(logits, settings());
-      const exact = exactNext(course, all.slice(0, position + 1));
+      const exact = exactAfter(all.slice(0, position + 1).join());
       const chosen = Math.min(model.get("word"), logits.length - 1);
       list.update(tokenizer, `after “${labels[position]}”`, before, { after, exact, chosen });
       if (exact?.size) {

@@ -1,0 +1,276 @@
+"""What one step of each widget costs in a browser, and the same task done in other ways.
+
+    python benchmarks/widgets.py [--html FOLDER] [--rounds N] [--peers]
+
+A page holds one widget with 32 tokens and a model of 3 layers and 8 heads (random weights, of the
+size of the course's main model). A step is one event (a slider, a key in the text, a mask, a
+head, the pointer on another cell) and all that follows in that frame: handlers, the forward pass,
+drawing, layout, paint; measured in the page with performance.now. Each round makes 24 steps of each
+kind; of the rounds' medians and 90th percentiles the smallest is printed, since other programs can
+only add. The fixed loop (10 million multiplications and additions) tells how fast the machine was
+meanwhile.
+
+With --html (a built book) the time until the first widget of each lesson can be used is measured,
+from file://. With --peers the same task is done by `ipywidgets.interact` and matplotlib in a live
+kernel, and by BertViz's head view. BertViz is not among the course's requirements:
+`pip install --no-deps bertviz`, and `npm install requirejs jquery d3@5` in a folder that is given
+as --scripts, since its page wants these three from a network.
+"""
+
+import argparse
+import base64
+import gzip
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import mhalib
+from mhalib.widgets import (
+    EmbeddingWidget,
+    LayersWidget,
+    MachineWidget,
+    MultiHeadWidget,
+    ScalingWidget,
+    SingleHeadWidget,
+    TokenizerWidget,
+    VocabHeadWidget,
+    base,
+)
+from mhalib.widgets.models import pack
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from offline import launch  # noqa: E402
+
+TEXT = " ".join(["bats cave"] * 16)  # 32 tokens
+PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Widget</title>
+<meta name="viewport" content="width=device-width">
+<link rel="stylesheet" href="widgets.css"><script src="widgets.js"></script></head>
+<body><main>{}</main></body></html>"""
+
+# In the page. A frame: what was registered before the event runs first in it, and a message posted
+# in it arrives after its paint.
+MEASURE = """
+window.find = (css, n = 0) => document.querySelectorAll(css)[n];
+window.ACTIONS = {
+  slide(css, k, n) {
+    const range = find(css, n), steps = Number(range.max) + 1;
+    range.value = (Math.floor(steps / 3) + k) % steps;
+    range.dispatchEvent(new Event("input", { bubbles: true }));
+  },
+  type(css, k) {
+    const area = find(css);
+    area.value = area.value.slice(0, 5) + (k % 2 ? "bats" : "cave") + area.value.slice(9);
+    area.dispatchEvent(new Event("input", { bubbles: true }));
+  },
+  click(css, k) {
+    const all = document.querySelectorAll(css);
+    all[k % all.length].click();
+  },
+  toggle(css) { find(css).click(); },
+  select(css, k) {
+    const list = find(css);
+    list.selectedIndex = (list.selectedIndex + 1) % list.options.length;
+    list.dispatchEvent(new Event("change", { bubbles: true }));
+  },
+  hover(css, k, n) {
+    const surface = find(css, n), box = surface.getBoundingClientRect();
+    const at = ((k * 7) % 29) / 30 + 0.02;
+    surface.dispatchEvent(new PointerEvent("pointermove",
+      { bubbles: true, clientX: box.left + at * box.width, clientY: box.top + at * box.height }));
+  },
+};
+window.step = (kind, css, k, n) => new Promise((done) => {
+  requestAnimationFrame(() => {  // a fresh frame, so that the event is not in the middle of one
+    setTimeout(() => {
+      let start, handlers;
+      requestAnimationFrame(() => {
+        start = performance.now();
+        const channel = new MessageChannel();
+        channel.port1.onmessage = () => done(handlers + performance.now() - start);
+        channel.port2.postMessage(0);
+      });
+      const before = performance.now();
+      ACTIONS[kind](css, k, n);
+      handlers = performance.now() - before;
+    });
+  });
+});
+window.calibrate = () => {
+  const start = performance.now();
+  let x = 0;
+  for (let i = 0; i < 1e7; i++) x = x * 0.999 + i;
+  return performance.now() - start + 0 * x;
+};
+"""
+
+
+TEXTAREA, MAP = ("type", "textarea", 0), "[role=application]"
+WIDGETS = {
+    "tokenizer": (
+        lambda model: TokenizerWidget(text=TEXT),
+        {"text": TEXTAREA, "merge": ("slide", "input[type=range]", 0)},
+    ),
+    "embedding": (
+        lambda model: EmbeddingWidget(model=model),
+        {
+            "n": ("slide", "input[type=range]", 0),
+            "d_model": ("slide", "input[type=range]", 1),
+            "word": ("select", "select", 0),
+            "hover": ("hover", MAP, 1),
+        },
+    ),
+    "single head": (
+        lambda model: SingleHeadWidget(model=model, text=TEXT, layer=2),
+        {
+            "text": TEXTAREA,
+            "mask": ("click", "input[value=none], input[value=causal]", 0),
+            "layer": ("click", "input[name^=mh-layer]", 0),
+            "head": ("click", "input[name^=mh-head]", 0),
+            "hover": ("hover", MAP, 4),
+        },
+    ),
+    "scaling": (
+        lambda model: ScalingWidget(),
+        {
+            "d_k": ("slide", "input[type=range]", 0),
+            "σ": ("slide", "input[type=range]", 1),
+            "keys": ("slide", "input[type=range]", 2),
+            "scale": ("click", "input[type=radio]", 0),
+        },
+    ),
+    "multi-head": (
+        lambda model: MultiHeadWidget(model=model, text=TEXT),
+        {
+            "text": TEXTAREA,
+            "mask": ("toggle", ".mh-row input[type=checkbox]", 0),
+            "layer": ("click", "input[name^=mh-layer]", 0),
+            "head off": ("toggle", ".mh-head input", 0),
+            "hover": ("hover", MAP, 0),
+        },
+    ),
+    "layers": (
+        lambda model: LayersWidget(model=model, text=TEXT, other=TEXT),
+        {
+            "text": TEXTAREA,
+            "token": ("click", "input[name^=mh-position]", 0),
+            "depth": ("click", "input[name^=mh-depth]", 0),
+            "replacement": ("select", "select", 0),
+            "hover": ("hover", MAP, 1),
+        },
+    ),
+    "vocabulary head": (
+        lambda model: VocabHeadWidget(model=model, text=TEXT),
+        {
+            "text": TEXTAREA,
+            "token": ("click", "input[name^=mh-position]", 0),
+            "temperature": ("slide", "input[type=range]", 0),
+            "top-k": ("slide", "input[type=range]", 1),
+            "hover": ("hover", MAP, 0),
+        },
+    ),
+    "whole machine": (
+        lambda model: MachineWidget(model=model, text=TEXT, off=["heads.0.0"]),
+        {
+            "text": TEXTAREA,
+            "mask": ("toggle", ".mh-board label:nth-of-type(2) input", 0),
+            "layer": ("click", "input[name^=mh-layer]", 0),
+            "head": ("click", "input[name^=mh-head]", 0),
+            "head off": ("click", ".mh-board .mh-chip-row:nth-of-type(3) input", 0),
+            "hover": ("hover", MAP, 6),
+        },
+    ),
+}
+
+
+def random_model(n_heads: int = 8, n_layers: int = 3) -> mhalib.Transformer:
+    """Return a model of the size of the course's main one, with more heads."""
+    vocab = mhalib.load_tokenizer().vocab_size
+    config = mhalib.Config(vocab_size=vocab, d_model=64, n_heads=n_heads, n_layers=n_layers)
+    return mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(8)))
+
+
+def site(folder: Path, model: mhalib.Transformer) -> None:
+    """Write a page for each widget, with the bundle and the weights beside it."""
+    shutil.copytree(base.STATIC, folder, dirs_exist_ok=True)
+    packed = pack(model, np.float16)
+    packed["data"] = base64.b64encode(packed["data"]).decode("ascii")
+    script = f"(globalThis.mhalibModels ??= {{}}).random = {json.dumps(packed)};"
+    (folder / "models" / "random.js").write_text(script)
+    for name, (make, _) in WIDGETS.items():
+        figure = make(model).html().replace('"model": null', '"model": "random"')
+        (folder / f"{name}.html").write_text(PAGE.format(figure), "utf-8")
+
+
+def open_page(browser: Browser, address: str) -> Page:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.set_default_timeout(120_000)
+    page.on("pageerror", lambda error: sys.exit(f"{address}: {error}"))
+    page.add_init_script(MEASURE)
+    page.goto(address)
+    page.locator(".mh-controls").first.wait_for()
+    return page
+
+
+def quantile(times: list[float], share: float) -> float:
+    return sorted(times)[min(len(times) - 1, int(share * len(times)))]
+
+
+def measure_widgets(browser: Browser, folder: Path, rounds: int) -> list[float]:
+    """Print a line for each kind of step; return the times of the fixed loop."""
+    loops = []
+    print(f"{'widget':18}{'step':14}{'median ms':>10}{'p90 ms':>9}")
+    for name, (_, actions) in WIDGETS.items():
+        page = open_page(browser, (folder / f"{name}.html").as_uri())
+        best = {kind: [float("inf")] * 2 for kind in actions}
+        for turn in range(rounds + 1):  # the first one compiles
+            loops.append(page.evaluate("calibrate()"))
+            for kind, (action, css, n) in actions.items():
+                times = [
+                    page.evaluate("(a) => step(...a)", [action, css, k, n])
+                    for k in range(24 * turn, 24 * turn + 24)
+                ]
+                if turn:
+                    now = [statistics.median(times), quantile(times, 0.9)]
+                    best[kind] = [min(a, b) for a, b in zip(best[kind], now)]
+        for kind, (median, p90) in best.items():
+            print(f"{name:18}{kind:14}{median:10.1f}{p90:9.1f}", flush=True)
+        page.close()
+    return loops
+
+
+def kilobytes(*files: Path) -> float:
+    return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files) / 1000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", help="name of one widget")
+    options = parser.parse_args()
+    if options.only:
+        for name in set(WIDGETS) - {options.only}:
+            del WIDGETS[name]
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as playwright:
+        folder = Path(temporary)
+        site(folder, random_model())
+        browser = launch(playwright)
+        print(f"Chromium {browser.version}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+        loops = measure_widgets(browser, folder, options.rounds)
+        print(f"fixed loop: {min(loops):.0f} ms at best, {statistics.median(loops):.0f} ms median")
+        models = base.STATIC / "models"
+        first = [models / f"{name}.js" for name in ("main", "tokenizer", "grammar")]
+        print(f"JavaScript, gzip: {kilobytes(base.STATIC / 'widgets.js'):.1f} kB")
+        print(f"weights, tokenizer and grammar, gzip: {kilobytes(*first):.1f} kB")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
