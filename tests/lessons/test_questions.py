@@ -32,24 +32,45 @@ def cells(number):
     return nbformat.read(LESSONS[number - 1], as_version=4).cells
 
 
-@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
-def test_the_quiz_stands_before_the_exercises_and_reads_well_unbuilt(path):
+def questions_of(source):
+    """Return the options and the reasons of each question, without their numbers."""
+    return [
+        (re.findall(r"^\d\. (.+)$", question, re.M), re.findall(r"^\d\. (.+)$", answers, re.M))
+        for question, answers in QUESTION.findall(source)
+    ]
+
+
+def quiz(path):
     sources = [cell.source for cell in nbformat.read(path, as_version=4).cells]
     (place,) = (i for i, source in enumerate(sources) if source.startswith("## Quiz\n"))
     assert sources[place + 1].startswith("## Exercises\n")
-    questions = QUESTION.findall(sources[place])
+    return sources[place]
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
+def test_the_quiz_stands_before_the_exercises_and_reads_well_unbuilt(path):
+    questions = questions_of(quiz(path))
     assert 3 <= len(questions) <= 6
-    assert len(questions) == sources[place].count(":::{quiz}")
-    for question, answers in questions:
-        options = re.findall(r"^\d\. .+$", question, re.M)
-        reasons = answers.split("\n")
+    assert len(questions) == quiz(path).count(":::{quiz}")
+    for options, reasons in questions:
         assert len(options) == len(reasons) >= 3
-        for i, reason in enumerate(reasons, 1):
-            verdict = re.fullmatch(rf"{i}\. (?:Right|Wrong)\. (.+[.])", reason)
+        for reason in reasons:
+            verdict = re.fullmatch(r"(?:Right|Wrong)\. (.+[.])", reason)
             assert verdict, reason
-            assert len(re.findall(r"[.?!](?= [A-Z*$`])", verdict[1])) < 2, (
-                f"two sentences: {reason}"
+            assert len(re.findall(r"[.?!](?= [A-Z*$`])", verdict[1])) < 2, f"too long: {reason}"
+
+
+def test_right_answers_stand_in_different_places_and_are_not_the_longest():
+    places, longest = [], 0
+    for options, reasons in (question for path in LESSONS for question in questions_of(quiz(path))):
+        right = [i for i, reason in enumerate(reasons) if reason.startswith("Right.")]
+        if len(right) == 1:
+            places += right
+            longest += all(
+                len(options[right[0]]) > len(o) for o in options if o != options[right[0]]
             )
+    assert all(places.count(place) > len(places) / 5 for place in range(3))
+    assert longest < len(places) / 3
 
 
 @pytest.mark.parametrize("claim, number", CLAIMS.items())

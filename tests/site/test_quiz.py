@@ -19,6 +19,11 @@ def source(options=GOOD[:2], reasons=GOOD[2:], question="How many scores?"):
     return "\n".join([":::{quiz}", "", question, "", *options, "", *fold, "", ":::", ""])
 
 
+SEVERAL = source(
+    ["1. one", "2. two", "3. three"],
+    ["1. Wrong. One.", "2. Right. Two.", "3. Right. Three."],
+    "Which are prime?",
+)
 BAD = {
     "needs at least two options": source(options=["1. $n$"], reasons=GOOD[3:]),
     'none of its reasons begins with "Right."': source(reasons=["1. Wrong. So.", "2. Wrong. So."]),
@@ -42,7 +47,9 @@ def small_book(tmp_path_factory):
         "extensions = ['myst_parser', 'quiz']\n"
         "myst_enable_extensions = ['colon_fence', 'dollarmath']\n"
     )
-    (folder / "index.md").write_text("# Good\n\n```{toctree}\nbad\nnone\n```\n\n" + source())
+    (folder / "index.md").write_text(
+        "\n".join(["# Good", "```{toctree}", "bad", "none", "```", source(), SEVERAL])
+    )
     (folder / "bad.md").write_text("# Bad\n\n" + "\n".join(BAD.values()))
     (folder / "none.md").write_text("# None\n")
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "--no-color"]
@@ -80,7 +87,7 @@ def test_each_lesson_has_its_questions_with_a_reason_for_each_option(site, numbe
     page, soup = lesson(site, number)
     questions = soup.select("section#quiz > .quiz")
     assert 3 <= len(questions) <= 6
-    assert len(soup.select("script[src$='quiz.js']")) == 1
+    assert len(soup.select("script[src*='/quiz.js']")) == 1
     names = []
     for question in questions:
         inputs = question.select("fieldset > ol > li > label > input")
@@ -93,23 +100,9 @@ def test_each_lesson_has_its_questions_with_a_reason_for_each_option(site, numbe
         kind = "checkbox" if sum(right) > 1 else "radio"
         assert {field["type"] for field in inputs} == {kind}
         assert ("Choose all" in question.legend.get_text()) == (kind == "checkbox")
-        assert not question.select("legend a, label a, [style], [onclick]")
+        assert not question.select("legend a, label a")
         names += {field["name"] for field in inputs}
     assert len(names) == len(set(names)) == len(questions)
-
-
-def test_right_answers_stand_in_different_places_and_are_not_simply_the_longest(site):
-    places, longest, single = [], 0, 0
-    for number in LESSONS:
-        for question in lesson(site, number)[1].select(".quiz"):
-            right = [bool(li.select(".quiz-right")) for li in question.select("details li")]
-            if sum(right) == 1:
-                texts = [len(label.get_text()) for label in question.select("label")]
-                single += 1
-                places.append(right.index(True))
-                longest += texts[right.index(True)] == max(texts)
-    assert all(places.count(place) > single / 5 for place in range(3))
-    assert longest < single / 2
 
 
 def test_only_pages_with_a_quiz_load_its_script(site, pages):
@@ -122,19 +115,18 @@ def test_only_pages_with_a_quiz_load_its_script(site, pages):
 def test_a_question_is_answered_with_the_keyboard_alone(protocol, site, server, reader):
     address = server if protocol == "http" else site.as_uri()
     page, complaints = reader(address)
-    name = lesson(site, 3)[0].relative_to(site)
     requests = []
-    page.goto(f"{address}/{name}", wait_until="networkidle")
+    page.goto(f"{address}/{lesson(site, 8)[0].relative_to(site)}")
     page.on("request", lambda request: requests.append(request.url))
     stored = "JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])"
     before = page.evaluate(stored)
     quiz = page.locator(".quiz").nth(1)  # one right answer, the first
     told, marks = quiz.get_by_role("status"), quiz.locator("label > strong")
-    shown = "el => getComputedStyle(el).outlineStyle"
+    choices, check = quiz.get_by_role("radio"), quiz.get_by_role("button", name="Check")
 
-    quiz.get_by_role("radio").first.focus()
+    choices.first.focus()
     page.keyboard.press("Tab")
-    assert quiz.get_by_role("button", name="Check").evaluate(shown) == "solid"
+    assert check.evaluate("el => getComputedStyle(el).outlineStyle") == "solid"
     page.keyboard.press("Enter")
     assert told.inner_text() == "Choose an answer first."
 
@@ -144,51 +136,52 @@ def test_a_question_is_answered_with_the_keyboard_alone(protocol, site, server, 
     assert told.inner_text() == ""
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert told.inner_text().startswith("✗ Wrong. That the number is also a value is chance.")
+    assert told.inner_text().startswith("✗ Wrong. It makes sense, too much of it")
     assert marks.all_inner_texts() == ["", "✗ wrong", ""]
 
     page.keyboard.press("Shift+Tab")
-    page.keyboard.press("ArrowUp")  # again
+    page.keyboard.press("ArrowUp")  # another try
+    assert told.inner_text() == ""
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")
-    assert told.inner_text().startswith("✓ Right. A score of 0 is an ordinary score")
+    assert told.inner_text().startswith("✓ Right. Row")
     assert marks.all_inner_texts() == ["✓ right", "✗ wrong", ""]
 
     page.keyboard.press("Tab")
     page.keyboard.press("Enter")  # Start again
     assert told.inner_text() == ""
     assert marks.all_inner_texts() == ["", "", ""]
+    assert choices.first.evaluate("el => el === document.activeElement && !el.checked")
     assert quiz.get_by_role("radio", checked=True).count() == 0
-    assert quiz.get_by_role("radio").first.evaluate("el => el === document.activeElement")
     assert complaints == []
     assert requests == []
     assert page.evaluate(stored) == before
 
 
-def test_several_right_answers(site, server, reader):
-    page, complaints = reader(server)
-    page.goto(f"{server}/{lesson(site, 3)[0].relative_to(site)}")
-    quiz = page.locator(".quiz").nth(5)
+def test_several_right_answers(small_book, reader):
+    address = (small_book[0] / "html").as_uri()
+    page, complaints = reader(address)
+    page.goto(f"{address}/index.html")
+    quiz = page.locator(".quiz").last
     told, check = quiz.get_by_role("status"), quiz.get_by_role("button", name="Check")
-    boxes = quiz.get_by_role("checkbox")
-    boxes.nth(1).check()
+    first, second, third = quiz.get_by_role("checkbox").all()
+    second.check()
     check.click()
-    assert told.inner_text().startswith("Right, but not all of them.")
-    boxes.nth(0).check()
+    assert told.inner_text() == "Right, but not all of them.\n\n2. ✓ Right. Two."
+    first.check()
     check.click()
-    assert told.inner_text().startswith("Not all of these are right.\n\n1. ✗ Wrong.")
-    boxes.nth(0).uncheck()
-    boxes.nth(3).check()
+    assert told.inner_text().startswith("Not all of these are right.\n\n1. ✗ Wrong. One.")
+    first.uncheck()
+    third.check()
     check.click()
-    assert told.inner_text().startswith("All found.\n\n2. ✓ Right. Every row")
-    assert "4. ✓ Right." in told.inner_text()
+    assert told.inner_text() == "All found.\n\n2. ✓ Right. Two.\n\n3. ✓ Right. Three."
     assert complaints == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_in_an_answered_quiz(scheme, site, server, reader):
     page, _ = reader(server, color_scheme=scheme)
-    page.goto(f"{server}/{lesson(site, 5)[0].relative_to(site)}")
+    page.goto(f"{server}/{lesson(site, 1)[0].relative_to(site)}")
     for quiz in page.locator(".quiz").all():
         quiz.locator("input").first.check()
         quiz.get_by_role("button", name="Check").click()
@@ -200,7 +193,7 @@ def test_axe_finds_nothing_in_an_answered_quiz(scheme, site, server, reader):
 
 
 def test_without_script_and_on_paper_the_reasons_can_be_read(site, server, reader):
-    address = f"{server}/{lesson(site, 5)[0].relative_to(site)}"
+    address = f"{server}/{lesson(site, 8)[0].relative_to(site)}"
     page, _ = reader(server, java_script_enabled=False)
     page.goto(address)
     quiz = page.locator(".quiz").first
