@@ -99,6 +99,14 @@ class ModelWidget(TokenizedWidget):
         self._name = model if isinstance(model, str) and tokenizer is None else None
         self.use(self.transformer)
 
+    @traitlets.validate("layer", "head")
+    def _in_the_model(self, proposal: dict[str, Any]) -> int:
+        name, value = proposal["trait"].name, int(proposal["value"])
+        count = getattr(self.transformer.config, f"n_{name}s")
+        if value >= count:
+            raise ValueError(f"{name} must lie in 0 … {count - 1}, got {value}")
+        return value
+
     def use(self, model: str | Transformer) -> None:
         """Show another model."""
         self.transformer = load_model(model) if isinstance(model, str) else model

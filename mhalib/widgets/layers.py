@@ -136,7 +136,7 @@ class LayersWidget(ModelWidget):
                 svg.text(
                     x,
                     180,
-                    "X" if not s else f"{'attn' if s % 2 else 'ffn'} {(s + 1) // 2}",
+                    "X" if not s else f"{'attn' if s % 2 else 'ffn'} {(s - 1) // 2}",
                     "middle",
                 )
                 for s, (x, _) in enumerate(points)

@@ -108,12 +108,12 @@ class MultiHeadWidget(ModelWidget):
         allowed = mhalib.causal_mask(n) if self.causal else None
         side = n * cell + 24
         said = (
-            f"Weights of the {self.n_heads} heads of layer {self.layer + 1} on “{self.text}”; "
+            f"Weights of the {self.n_heads} heads of layer {self.layer} on “{self.text}”; "
             f"loss {self.loss:.3f} nats a token"
             + (f", {self.full_loss:.3f} with every head on." if self.heads_off else ".")
         )
         maps = [
-            svg.text(k * side, 14, f"head {k + 1}")
+            svg.text(k * side, 14, f"head {k}")
             + svg.heatmap(np.asarray(w), k * side, 22, cell, allowed)
             for k, w in enumerate(self.weights)
         ]

@@ -53,14 +53,6 @@ class SingleHeadWidget(ModelWidget):
         "computed from are outlined, and its arithmetic is written out with the actual numbers."
     ).tag(sync=True, state=True)
 
-    @traitlets.validate("layer", "head")
-    def _in_the_model(self, proposal: dict[str, Any]) -> int:
-        name, value = proposal["trait"].name, int(proposal["value"])
-        count = getattr(self.transformer.config, f"n_{name}s")
-        if value >= count:
-            raise ValueError(f"{name} must lie in 0 … {count - 1}, got {value}")
-        return value
-
     @property
     def X(self) -> Array:
         """What the head reads, (n, d_model)."""
@@ -149,7 +141,7 @@ class SingleHeadWidget(ModelWidget):
 
     def picture(self) -> str:
         return svg.heatmap_figure(
-            f"Weights of layer {self.layer + 1}, head {self.head + 1}, mask {self.mask}",
+            f"Weights of layer {self.layer}, head {self.head}, mask {self.mask}",
             self.weights,
             self.tokens,
             self.allowed,

@@ -80,6 +80,8 @@ def test_refuses_what_is_no_model(widget, own_model):
     [
         (lambda: SingleHeadWidget(layer=3), ValueError, r"layer must lie in 0 … 2, got 3"),
         (lambda: SingleHeadWidget(head=4), ValueError, r"head must lie in 0 … 3, got 4"),
+        (lambda: MultiHeadWidget(layer=3), ValueError, r"layer must lie in 0 … 2, got 3"),
+        (lambda: MachineWidget(head=4), ValueError, r"head must lie in 0 … 3, got 4"),
         (lambda: SingleHeadWidget(mask="left"), ValueError, "mask must be one of"),
         (lambda: SingleHeadWidget(padding=3), TypeError, "padding must be a list of positions"),
         (lambda: SingleHeadWidget(padding=[-1]), ValueError, "at least 0, got -1"),

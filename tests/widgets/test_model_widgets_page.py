@@ -183,7 +183,7 @@ def test_single_head_hides_the_padding_that_was_picked(widget_page):
 
 def test_multi_head_measures_what_a_missing_head_costs(widget_page):
     page = ready(widget_page(MultiHeadWidget(layer=1).html()))
-    page.get_by_label("head 2", exact=True).uncheck()
+    page.get_by_label("head 1", exact=True).uncheck()
     widget = MultiHeadWidget(layer=1, heads_off=[(1, 1)])
     expect(page.get_by_text(f"with heads off {widget.loss:.3f}")).to_be_visible()
     ready(page)
@@ -261,14 +261,14 @@ def test_machine_switches_parts_off(widget_page, switch):
 
 def test_machine_link_reproduces_the_state(widget_page, settle):
     page = ready(widget_page(MachineWidget().html()))
-    page.get_by_label("head 3", exact=True).nth(1).uncheck()
+    page.get_by_label("head 2", exact=True).nth(1).uncheck()
     typed(page).fill("I love to study bats that live inside a cave.")
     settle(page)
     page.get_by_role("link", name="link to this state").click()
     page.reload()
     ready(page)
     expect(typed(page)).to_have_value("I love to study bats that live inside a cave.")
-    expect(page.get_by_label("head 3", exact=True).nth(1)).not_to_be_checked()
+    expect(page.get_by_label("head 2", exact=True).nth(1)).not_to_be_checked()
 
 
 @pytest.mark.parametrize(

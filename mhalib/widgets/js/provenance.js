@@ -99,7 +99,7 @@ export class Provenance {
     const layer = this.trace.layers.at(-1)?.index ?? null;
     const from = layer === null ? { layer, stage: "X" } : { layer, stage: this.#streamStage() };
     if (this.config.norm === "pre") return this.#norm("gamma_f", this.transformer.parameters, from, i, j, value);
-    const after = layer === null ? "the embedding" : `layer ${layer + 1}`;
+    const after = layer === null ? "the embedding" : `layer ${layer}`;
     return { formula: `the stream after ${after} = ${fixed(value, 4)}`, terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }] };
   }
 
@@ -148,7 +148,7 @@ export class Provenance {
     const p = this.transformer.layers[layer];
     const hidden = row(this.matrix({ layer, stage: "ffn_hidden", head: null }), i);
     const terms = this.#products(hidden, this.#column(p.W_2, j), (t) => this.#from("ffn_hidden", i, t, { layer }), "× W_2");
-    return { formula: `hidden · column ${j + 1} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} hidden units are on`, terms };
+    return { formula: `hidden · column ${j} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} hidden units are on`, terms };
   }
 
   _ffn_hidden({ layer, i, j }, value) {
@@ -158,7 +158,7 @@ export class Provenance {
     const w = this.#column(p.W_1, j);
     const before = dot(x, w) + p.b_1.data[j];
     return {
-      formula: `${this.config.activation}(x · column ${j + 1} of W_1 + b_1) = ${this.config.activation}(${fixed(before, 4)}) = ${fixed(value, 4)}`,
+      formula: `${this.config.activation}(x · column ${j} of W_1 + b_1) = ${this.config.activation}(${fixed(before, 4)}) = ${fixed(value, 4)}`,
       terms: this.#products(x, w, (t) => this.#from(stage, i, t, { layer }), "× W_1"),
     };
   }
@@ -167,13 +167,13 @@ export class Provenance {
     const { W_O } = this.transformer.layers[layer];
     if (this.ablate.W_O?.includes(layer)) return { formula: `no W_O: concat itself = ${fixed(value, 4)}`, terms: [{ ref: this.#from("concat", i, j, { layer }), what: "the same number" }] };
     const side = row(this.matrix({ layer, stage: "concat", head: null }), i);
-    return { formula: `concat(heads) · column ${j + 1} of W_O = sum of ${side.length} products = ${fixed(value, 4)}`, terms: this.#products(side, this.#column(W_O, j), (t) => this.#from("concat", i, t, { layer }), "× W_O") };
+    return { formula: `concat(heads) · column ${j} of W_O = sum of ${side.length} products = ${fixed(value, 4)}`, terms: this.#products(side, this.#column(W_O, j), (t) => this.#from("concat", i, t, { layer }), "× W_O") };
   }
 
   _concat({ layer, i, j }, value) {
     const width = this.config.d_v;
     const head = Math.floor(j / width);
-    return { formula: `column ${j + 1} of concat is column ${(j % width) + 1} of head ${head + 1} = ${fixed(value, 4)}`, terms: [{ ref: this.#from("heads", i, j % width, { layer, head }), what: "the same number" }] };
+    return { formula: `column ${j} of concat is column ${j % width} of head ${head} = ${fixed(value, 4)}`, terms: [{ ref: this.#from("heads", i, j % width, { layer, head }), what: "the same number" }] };
   }
 
   _heads({ layer, head, i, j }, value) {
@@ -213,7 +213,7 @@ export class Provenance {
   #projection(name, width, { layer, head, i, j }, value) {
     const x = this.#inputRow(layer, i);
     const w = this.#column(this.transformer.layers[layer][name], head * width + j);
-    return { formula: `x · column ${head * width + j + 1} of ${name} = sum of ${x.length} products = ${fixed(value, 4)}`, terms: this.#products(x, w, (t) => this.#input(layer, i, t), `× ${name}`) };
+    return { formula: `x · column ${head * width + j} of ${name} = sum of ${x.length} products = ${fixed(value, 4)}`, terms: this.#products(x, w, (t) => this.#input(layer, i, t), `× ${name}`) };
   }
 
   _Q(ref, value) {
@@ -240,7 +240,7 @@ export class Provenance {
     const id = this.trace.ids[i];
     const e = this.transformer.parameters.E.data[id * this.config.d_model + j];
     const scale = this.ablate.embedding_scale ? "" : ` × √${this.config.d_model}`;
-    return { formula: `row ${id} of E, column ${j + 1}${scale} = ${fixed(e, 5)}${scale} = ${fixed(value, 4)}. The id ${id} is where it starts.`, terms: [] };
+    return { formula: `row ${id} of E, column ${j}${scale} = ${fixed(e, 5)}${scale} = ${fixed(value, 4)}. The id ${id} is where it starts.`, terms: [] };
   }
 
   _positions({ i, j }, value) {

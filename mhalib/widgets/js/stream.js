@@ -9,8 +9,8 @@ export function stages(trace, norm) {
   return [
     ["X", trace.X],
     ...trace.layers.flatMap((layer) => [
-      [`layer ${layer.index + 1}, after attention`, layer[attention]],
-      [`layer ${layer.index + 1}, after feed-forward`, layer[ffn]],
+      [`layer ${layer.index}, after attention`, layer[attention]],
+      [`layer ${layer.index}, after feed-forward`, layer[ffn]],
     ]),
   ];
 }

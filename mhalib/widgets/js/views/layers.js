@@ -33,7 +33,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
     label: "The stream of the chosen token",
     onMove: (i, j) => {
       stream.mark([[i, 0, 1, now.stream.cols], [i, j, 1, 1, "mh-strong"]]);
-      say(streamRead, `${now.list[i][0]}, feature ${j + 1}: ${fixed(now.stream.data[i * now.stream.cols + j], 4)}`);
+      say(streamRead, `${now.list[i][0]}, feature ${j}: ${fixed(now.stream.data[i * now.stream.cols + j], 4)}`);
     },
   });
   const changeRead = h("p", { class: "mh-readout", "aria-live": "polite" });
@@ -112,7 +112,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
 
       const last = row(list.at(-1)[1], position);
       const { probabilities } = transformer.readOut(matrix(1, last.length, last));
-      next.update(tokenizer, `after “${labels[position]}”, read from layer ${depth}`, row(probabilities, 0));
+      next.update(tokenizer, `after “${labels[position]}”, read after ${depth} layer${depth === 1 ? "" : "s"}`, row(probabilities, 0));
 
       now.changes = changes(list, used(swapped(ids.with(position, model.get("replacement")).join())));
       change.update({ matrix: now.changes, rows: list.map(([name]) => shorten(name)), cols: labels });
@@ -128,7 +128,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
     const values = now.cosines ?? [];
     const low = Math.min(0, ...values);
     const y = linear([low, 1], [apart.inner.bottom, apart.inner.top]);
-    apart.ticks({ x: now.list.map(([name], s) => [s, s ? (s % 2 ? `attn ${(s + 1) / 2}` : `ffn ${s / 2}`) : "X"]), y: [0, 0.5, 1].map((v) => [v, String(v)]), xScale: x, yScale: y });
+    apart.ticks({ x: now.list.map(([name], s) => [s, s ? (s % 2 ? `attn ${(s - 1) / 2}` : `ffn ${s / 2 - 1}`) : "X"]), y: [0, 0.5, 1].map((v) => [v, String(v)]), xScale: x, yScale: y });
     set(curve, { d: line(values.map((value, s) => [x(s), y(value)])) });
     dots.replaceChildren(
       ...values.map((value, s) => {

@@ -1,7 +1,7 @@
 // The whole machine: every stage at once, one number followed back, anything switched off.
 
 import { causalMask } from "../attention.js";
-import { button, choice, pick, resetButton } from "../controls.js";
+import { button, choice, pick, resetButton, valuesOf } from "../controls.js";
 import { idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
 import { assign, cached, fixed, fmt, h, rich, say, watch } from "../dom.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
@@ -48,9 +48,9 @@ export function ablation(off, { n_layers: N, n_heads: H }) {
   const ablate = { heads: [], W_O: [], layers: [] };
   for (const name of off) {
     const [kind, layer, head] = name.split(".");
-    if (kind in SWITCHES) ablate[kind] = true;
-    else if (Number(layer) < N && kind === "heads" && Number(head) < H) ablate.heads.push([Number(layer), Number(head)]);
-    else if (Number(layer) < N && kind !== "heads") ablate[kind].push(Number(layer));
+    if (Object.hasOwn(SWITCHES, kind)) ablate[kind] = true;
+    else if (kind === "heads" && Number(layer) < N && Number(head) < H) ablate.heads.push([Number(layer), Number(head)]);
+    else if (["W_O", "layers"].includes(kind) && Number(layer) < N) ablate[kind].push(Number(layer));
   }
   return ablate;
 }
@@ -63,7 +63,13 @@ function build(model, el, { transformer, tokenizer }) {
   const stops = [];
   const { n_layers: N, n_heads: H, norm } = transformer.config;
   const order = norm === "pre" ? PRE_NORM : Object.keys(LAYER);
-  readLink(model);
+  const first = valuesOf(model, NAMES);
+  if (!model.get("_model")) {
+    const follow = () => readLink(model);
+    addEventListener("hashchange", follow);
+    stops.push(() => removeEventListener("hashchange", follow));
+    follow();
+  }
   const traced = (key, ablate) => {
     const trace = transformer.forward(key.split(",").map(Number), { ablate });
     const loss = trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3);
@@ -95,19 +101,23 @@ function build(model, el, { transformer, tokenizer }) {
       h(
         "div",
         { class: "mh-chip-row" },
-        toggle(`layers.${l}`, `layer ${l + 1}`),
+        toggle(`layers.${l}`, `layer ${l}`),
         toggle(`W_O.${l}`, "`W_O`"),
-        Array.from({ length: H }, (_, k) => toggle(`heads.${l}.${k}`, `head ${k + 1}`)),
+        Array.from({ length: H }, (_, k) => toggle(`heads.${l}.${k}`, `head ${k}`)),
       ),
     ),
   );
 
-  // the stages
+  // the stages; `place`: the matrix that a picture shows
+  const place = (stage) => ({
+    stage,
+    layer: Object.hasOwn(LAYER, stage) ? Math.min(model.get("layer"), N - 1) : null,
+    head: PER_HEAD.includes(stage) ? Math.min(model.get("head"), H - 1) : null,
+  });
   const follow = (ref) => assign(model, { follow: nameOf(ref), ...(ref.layer === null ? {} : { layer: ref.layer }), ...(ref.head === null ? {} : { head: ref.head }) });
   const tiles = {};
   const tile = (stage, title) => {
-    const inLayer = stage in LAYER;
-    const refAt = (i, j) => ({ stage, layer: inLayer ? model.get("layer") : null, head: PER_HEAD.includes(stage) ? model.get("head") : null, i, j });
+    const refAt = (i, j) => ({ ...place(stage), i, j });
     const make = (side) =>
       heatmap({
         label: `${title.replaceAll("`", "")}, ${side}`,
@@ -121,7 +131,7 @@ function build(model, el, { transformer, tokenizer }) {
     const maps = { changed: make("changed"), whole: make("whole") };
     const gone = h("p", { class: "mh-note" }, "this layer is switched off");
     const size = h("p", { class: "mh-note" });
-    tiles[stage] = { maps, gone, size, inLayer };
+    tiles[stage] = { maps, gone, size };
     return h("div", { class: "mh-panel mh-stage" }, h("p", { class: "mh-title" }, rich(title)), h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element), gone, size);
   };
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
@@ -143,7 +153,7 @@ function build(model, el, { transformer, tokenizer }) {
   const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
   stops.push(relations.stop);
   const link = h("a", { class: "mh-button", href: "#" }, "link to this state");
-  const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i + 1)]));
+  const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i)]));
   const idsTable = h("ol", { class: "mh-tokens mh-ids" });
   const drawIds = cached((key, position) =>
     idsTable.replaceChildren(
@@ -158,7 +168,7 @@ function build(model, el, { transformer, tokenizer }) {
     if (!A) return { head: ["no such number here"], rows: [] };
     const columns = Math.min(A.cols, 64);
     return {
-      head: ["token", ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j + 1)))],
+      head: ["token", ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j)))],
       rows: Array.from({ length: A.rows }, (_, i) => [now.labels[i], ...[...row(A, i)].slice(0, columns).map((v) => fixed(v, 3))]),
     };
   });
@@ -170,7 +180,7 @@ function build(model, el, { transformer, tokenizer }) {
       sentenceBox(model, stops, tokenizer),
       board,
       token.element,
-      h("div", { class: "mh-row" }, resetButton(model, NAMES), model.get("_model") ? null : link),
+      h("div", { class: "mh-row" }, resetButton(model, NAMES, first), model.get("_model") ? null : link),
     ),
     beforeAfter("the whole model", "with what you switched off"),
     h(
@@ -195,12 +205,12 @@ function build(model, el, { transformer, tokenizer }) {
   );
 
   function label({ layer, stage, head, i, j }) {
-    const where = [layer === null ? null : `layer ${layer + 1}`, head === null ? null : `head ${head + 1}`].filter(Boolean).join(", ");
+    const where = [layer === null ? null : `layer ${layer}`, head === null ? null : `head ${head}`].filter(Boolean).join(", ");
     const column = SQUARE.includes(stage)
       ? `“${now.labels[j]}”`
       : stage === "logits" || stage === "probabilities"
         ? `“${showExact(tokenizer, j)}”`
-        : j + 1;
+        : j;
     const name = { heads: "head output", ffn_hidden: "feed-forward, inside", ffn: "feed-forward", norm_1: "norm", norm_2: "norm", residual_1: "residual sum", residual_2: "residual sum" }[stage] ?? stage;
     return `${where ? `${where}: ` : ""}${name}[“${now.labels[i]}”, ${column}]`;
   }
@@ -235,8 +245,10 @@ function build(model, el, { transformer, tokenizer }) {
     );
     if (focused) (terms.querySelector("button") ?? back).focus();
     for (const [stage, { maps }] of Object.entries(tiles)) {
-      const here = ref.stage === stage && (ref.layer === null || ref.layer === model.get("layer")) && (ref.head === null || ref.head === model.get("head"));
-      const come = found.terms.filter((t) => t.ref.stage === stage && (t.ref.layer === null || t.ref.layer === model.get("layer")) && (t.ref.head === null || t.ref.head === model.get("head"))).slice(0, 12);
+      const { layer, head } = place(stage);
+      const shows = (other) => other.stage === stage && other.layer === layer && other.head === head;
+      const here = shows(ref);
+      const come = found.terms.filter((term) => shows(term.ref)).slice(0, 12);
       for (const map of Object.values(maps)) {
         map.mark([...come.map((t) => [t.ref.i, t.ref.j, 1, 1]), ...(here ? [[ref.i, ref.j, 1, 1, "mh-strong"]] : [])]);
       }
@@ -256,9 +268,8 @@ function build(model, el, { transformer, tokenizer }) {
       now = { labels, position, whole: whole(ids.join()), changed: off.length ? changed(ids.join(), JSON.stringify(off)) : null };
       now.shown = now.changed ?? now.whole;
 
-      const [layer, head] = [model.get("layer"), model.get("head")];
-      for (const [stage, { maps, gone, size, inLayer }] of Object.entries(tiles)) {
-        const ref = { stage, layer: inLayer ? layer : null, head: PER_HEAD.includes(stage) ? head : null };
+      for (const [stage, { maps, gone, size }] of Object.entries(tiles)) {
+        const ref = place(stage);
         const pair = [now.whole.source.matrix(ref), now.changed?.source.matrix(ref)];
         const kind = stage === "weights" ? "share" : "signed";
         const max = kind === "share" ? 1 : largestSize(...pair.filter(Boolean));
@@ -298,7 +309,7 @@ function linkTo(model) {
 
 function readLink(model) {
   const found = /^#machine=(.+)$/.exec(globalThis.location?.hash ?? "");
-  if (!found || model.get("_model")) return;
+  if (!found) return;
   try {
     const state = JSON.parse(decodeURIComponent(found[1]));
     const good = Object.entries(LINKED).filter(([name, type]) => {

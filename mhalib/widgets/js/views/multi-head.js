@@ -33,7 +33,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
   const isOff = (head) => model.get("heads_off").some(([l, k]) => l === model.get("layer") && k === head);
   const heads = Array.from({ length: H }, (_, k) => {
     const map = heatmap({
-      label: `Weights of head ${k + 1}`,
+      label: `Weights of head ${k}`,
       onMove: (i, j) => {
         at = [i, j];
         point();
@@ -46,7 +46,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
         assign(model, { heads_off: box.checked ? others : [...others, [model.get("layer"), k]].sort((a, b) => a[0] - b[0] || a[1] - b[1]) });
       },
     });
-    const panel = h("div", { class: "mh-panel mh-head", "data-head": k % 8 }, h("label", { class: "mh-tick" }, box, h("span", {}, `head ${k + 1}`)), map.element);
+    const panel = h("div", { class: "mh-panel mh-head", "data-head": k % 8 }, h("label", { class: "mh-tick" }, box, h("span", {}, `head ${k}`)), map.element);
     return { map, box, panel };
   });
 
@@ -58,7 +58,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
   const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
   stops.push(relations.stop);
   const table = dataTable("The weights of all heads at the chosen query", () => ({
-    head: ["key", ...heads.map((_, k) => `head ${k + 1}`)],
+    head: ["key", ...heads.map((_, k) => `head ${k}`)],
     rows: now.labels.map((label, j) => [label, ...now.layer.weights.map((w) => fixed(row(w, at?.[0] ?? 0)[j], 4))]),
   }));
 
@@ -71,7 +71,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
         "div",
         { class: "mh-row" },
         Object.keys(variants).length > 1 ? choice(model, "n_heads", stops, { label: "`h` (a model trained with each)", options: Object.fromEntries(Object.keys(variants).map((v) => [v, v])), number: true }) : null,
-        choice(model, "layer", stops, { label: "layer", options: Object.fromEntries(Array.from({ length: N }, (_, i) => [i, String(i + 1)])), number: true }),
+        choice(model, "layer", stops, { label: "layer", options: Object.fromEntries(Array.from({ length: N }, (_, i) => [i, String(i)])), number: true }),
         tick(model, "causal", stops, { label: "causal mask" }),
         resetButton(model, NAMES, first),
       ),
@@ -95,7 +95,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
     const [i, j] = at.map((value) => Math.min(value, n - 1));
     at = [i, j];
     for (const { map } of heads) map.mark([[i, 0, 1, n], [i, j, 1, 1, "mh-strong"]]);
-    const shares = now.layer.weights.map((w, k) => `head ${k + 1}: ${fixed(w.data[i * n + j], 3)}`).join(", ");
+    const shares = now.layer.weights.map((w, k) => `head ${k}: ${fixed(w.data[i * n + j], 3)}`).join(", ");
     say(pointed, `“${now.labels[i]}” looks at “${now.labels[j]}”: ${shares}`);
     next.update(tokenizer, `after “${now.labels[i]}”`, row(now.full.probabilities, i), {
       after: now.changed && row(now.changed.probabilities, i),

@@ -57,7 +57,7 @@ function build(model, el, transformer, tokenizer) {
     head: ["query \\ key", ...now.labels],
     rows: now.labels.map((label, i) => [label, ...[...row(now.weights, i)].map((w, j) => (now.allowed(i, j) ? fixed(w, 4) : "masked"))]),
   }));
-  const options = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i + 1)]));
+  const options = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i)]));
 
   el.append(
     h(
@@ -111,8 +111,8 @@ function build(model, el, transformer, tokenizer) {
     let list = [];
     if (key === "Q" || key === "K" || key === "V") {
       const w = W[`W_${key}`];
-      list = [...row(X, i)].map((x, t) => ({ name: `feature ${t + 1}`, a: x, b: w.data[t * w.cols + j] }));
-      say(words, `${key}[${labels[i]}, ${j + 1}] = row of X · column ${j + 1} of W_${key} = sum of ${list.length} products = ${fixed(now[key].data[i * w.cols + j], 4)}`);
+      list = [...row(X, i)].map((x, t) => ({ name: `feature ${t}`, a: x, b: w.data[t * w.cols + j] }));
+      say(words, `${key}[${labels[i]}, ${j}] = row of X · column ${j} of W_${key} = sum of ${list.length} products = ${fixed(now[key].data[i * w.cols + j], 4)}`);
       wholeRow("X", i);
       if (key !== "V") wholeRow("scores", key === "Q" ? i : 0);
       if (key === "K") {
@@ -123,7 +123,7 @@ function build(model, el, transformer, tokenizer) {
       wholeRow("Q", i);
       wholeRow("K", j);
       at("weights", i, j);
-      list = [...row(Q, i)].map((q, t) => ({ name: `feature ${t + 1}`, a: q, b: row(K, j)[t] }));
+      list = [...row(Q, i)].map((q, t) => ({ name: `feature ${t}`, a: q, b: row(K, j)[t] }));
       const product = dot(row(Q, i), row(K, j));
       const tail = now.allowed(i, j) ? "" : " The mask hides this key: its weight is 0, whatever the score.";
       say(words, `score of “${labels[i]}” for “${labels[j]}” = q · k / √${dK} = ${fixed(product, 4)} / ${fixed(Math.sqrt(dK), 4)} = ${fixed(scores.data[i * n + j], 4)}.${tail}`);
@@ -147,22 +147,22 @@ function build(model, el, transformer, tokenizer) {
     } else if (key === "X") {
       for (const name of ["Q", "K", "V"]) wholeRow(name, i);
       const layer = model.get("layer");
-      say(words, `X[${labels[i]}, ${j + 1}] = ${fixed(X.data[i * X.cols + j], 4)}, from ${layer ? `layer ${layer}` : "the embedding and the position"}`);
+      say(words, `X[${labels[i]}, ${j}] = ${fixed(X.data[i * X.cols + j], 4)}, from ${layer ? `layer ${layer - 1}` : "the embedding and the position"}`);
     } else if (key === "correction") {
       wholeRow("output", i);
       const w = W.W_O;
-      list = [...row(output, i)].map((o, t) => ({ name: `feature ${t + 1}`, a: o, b: w.data[t * w.cols + j] }));
-      say(words, `correction[${labels[i]}, ${j + 1}] = row of the output · column ${j + 1} of W_O = sum of ${list.length} products = ${fixed(now.correction.data[i * w.cols + j], 4)}`);
+      list = [...row(output, i)].map((o, t) => ({ name: `feature ${t}`, a: o, b: w.data[t * w.cols + j] }));
+      say(words, `correction[${labels[i]}, ${j}] = row of the output · column ${j} of W_O = sum of ${list.length} products = ${fixed(now.correction.data[i * w.cols + j], 4)}`);
     } else if (key === "sum") {
       at("X", i, j);
       at("correction", i, j);
       const [x, c, s] = [X, now.correction, now.sum].map((A) => fixed(A.data[i * A.cols + j], 4));
-      say(words, `X + O · W_O at [${labels[i]}, ${j + 1}] = ${x} + ${c} = ${s}. The other heads add theirs, too.`);
+      say(words, `X + O · W_O at [${labels[i]}, ${j}] = ${x} + ${c} = ${s}. The other heads add theirs, too.`);
     } else {
       wholeRow("weights", i);
       wholeColumn("V", j);
       list = labels.map((label, k) => ({ name: label, a: row(weights, i)[k], b: row(V, k)[j] })).filter(({ a }) => a !== 0);
-      say(words, `output[${labels[i]}, ${j + 1}] = Σ weight × value over ${list.length} token${list.length === 1 ? "" : "s"} = ${fixed(output.data[i * output.cols + j], 4)}`);
+      say(words, `output[${labels[i]}, ${j}] = Σ weight × value over ${list.length} token${list.length === 1 ? "" : "s"} = ${fixed(output.data[i * output.cols + j], 4)}`);
     }
     for (const [name, each] of Object.entries(maps)) each.mark(outlines[name]);
     terms.replaceChildren(

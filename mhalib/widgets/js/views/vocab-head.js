@@ -33,7 +33,7 @@ function build(model, el, course) {
     onMove: (i, t) => {
       product.mark([[0, t, 3, 1], [i, t, 1, 1, "mh-strong"]]);
       const [x, e, p] = [0, 1, 2].map((r) => fixed(now.product.data[r * now.product.cols + t], 3));
-      say(feature, `feature ${t + 1}: ${x} × ${e} = ${p}`);
+      say(feature, `feature ${t}: ${x} × ${e} = ${p}`);
     },
   });
   const feature = h("p", { class: "mh-readout", "aria-live": "polite" });
