@@ -1,6 +1,6 @@
 """What one step of each widget costs in a browser, and the same task done in other ways.
 
-    python benchmarks/widgets.py [--html FOLDER] [--rounds N] [--peers]
+    python benchmarks/widgets.py [--html FOLDER] [--rounds N] [--peers] [--scripts FOLDER]
 
 A page holds one widget with 32 tokens and a model of 3 layers and 8 heads (random weights, of the
 size of the course's main model). A step is one event (a slider, a key in the text, a mask, a
@@ -11,10 +11,11 @@ only add. The fixed loop (10 million multiplications and additions) tells how fa
 meanwhile.
 
 With --html (a built book) the time until the first widget of each lesson can be used is measured,
-from file://. With --peers the same task is done by `ipywidgets.interact` and matplotlib in a live
-kernel, and by BertViz's head view. BertViz is not among the course's requirements:
-`pip install --no-deps bertviz`, and `npm install requirejs jquery d3@5` in a folder that is given
-as --scripts, since its page wants these three from a network.
+from file://. With --peers the same task (the weights of 8 heads, another layer chosen) is done by
+`ipywidgets.interactive` and matplotlib in a live kernel, with --scripts by BertViz's head view.
+BertViz is not among the course's requirements: `pip install --no-deps bertviz`. Its page fetches
+three scripts from a network; here they come from the folder --scripts, made by
+`npm install requirejs jquery d3@5`.
 """
 
 import argparse
@@ -26,6 +27,7 @@ import shutil
 import statistics
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
@@ -111,6 +113,13 @@ window.calibrate = () => {
 };
 """
 
+# The time at which the first element CSS was painted.
+FIRST = """
+const look = () => requestAnimationFrame(document.querySelector("CSS")
+  ? () => setTimeout(() => { window.usable = performance.now(); })
+  : look);
+look();
+"""
 
 TEXTAREA, MAP = ("type", "textarea", 0), "[role=application]"
 WIDGETS = {
@@ -246,6 +255,124 @@ def measure_widgets(browser: Browser, folder: Path, rounds: int) -> list[float]:
     return loops
 
 
+def measure_first_use(browser: Browser, html: Path) -> None:
+    """Print how long after opening each page its first widget had been drawn."""
+    print(f"\n{'page, from file://':40}{'first widget usable, ms (best of 3)':>36}")
+    for file in sorted(html.glob("chapters/*.html")):
+        if 'class="mhalib-widget"' not in file.read_text("utf-8"):
+            continue
+        times = []
+        for _ in range(3):
+            page = browser.new_page(viewport={"width": 1280, "height": 900})
+            page.set_default_timeout(120_000)
+            page.add_init_script(FIRST.replace("CSS", "figure .mh-controls"))
+            page.goto(file.as_uri())
+            page.locator("figure .mh-controls").first.wait_for()
+            page.wait_for_timeout(200)
+            times.append(page.evaluate("window.usable"))
+            page.close()
+        print(f"{file.stem:40}{min(times):36.0f}", flush=True)
+
+
+def measure_bertviz(
+    browser: Browser, folder: Path, scripts: Path, model: mhalib.Transformer
+) -> None:
+    """Print what BertViz's head view costs for the same weights."""
+    import torch
+    from bertviz import head_view
+
+    tokenizer = mhalib.load_tokenizer()
+    ids = np.array(tokenizer.encode(TEXT))
+    weights = [layer.attention.weights for layer in model.forward(ids).layers]
+    html = head_view(
+        [torch.tensor(w)[None] for w in weights],
+        [tokenizer.decode([int(i)]) for i in ids],
+        html_action="return",
+    ).data
+    file = folder / "bertviz.html"
+    file.write_text(f'<!DOCTYPE html><meta charset="utf-8">{html}', "utf-8")
+    local = {
+        "require": scripts / "node_modules/requirejs/require.js",
+        "jquery": scripts / "node_modules/jquery/dist/jquery.min.js",
+        "d3": scripts / "node_modules/d3/dist/d3.min.js",
+    }
+    print(
+        f"BertViz head view: page {len(gzip.compress(file.read_bytes(), 9)) / 1000:.0f} kB gzip, "
+        f"scripts from a network {kilobytes(*local.values()):.0f} kB gzip"
+    )
+    first, changes = [], []
+    for _ in range(3):
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(120_000)
+        page.route(
+            "http*://**", lambda route: route.fulfill(path=next(
+                path for name, path in local.items() if name in route.request.url))
+        )  # fmt: skip
+        page.add_init_script(MEASURE)
+        page.add_init_script(FIRST.replace("CSS", "line"))
+        page.goto(file.as_uri())
+        page.locator("line").first.wait_for(state="attached")
+        page.wait_for_timeout(500)
+        first.append(page.evaluate("window.usable"))
+        times = [page.evaluate("(k) => step('select', 'select', k, 0)", k) for k in range(12)]
+        changes.append(statistics.median(times))
+        page.close()
+    print(f"  first drawn after {min(first):.0f} ms; another layer {min(changes):.0f} ms (median)")
+
+
+KERNEL = f"""
+%matplotlib inline
+import sys, mhalib, ipywidgets
+import matplotlib.pyplot as plt
+sys.path.insert(0, {str(Path(__file__).parent)!r})
+from widgets import random_model
+model, ids = random_model(), mhalib.load_tokenizer().encode({TEXT!r})
+def show(layer):
+    weights = model.forward(ids).layers[layer].attention.weights
+    figure, axes = plt.subplots(2, 4, figsize=(12, 6))
+    for ax, w in zip(axes.flat, weights):
+        ax.imshow(w, cmap="Blues", vmin=0, vmax=1)
+    plt.show()
+both = ipywidgets.interactive(show, layer=(0, 2))
+print(both.children[0].model_id)
+"""
+
+
+def measure_kernel() -> None:
+    """Print how long ipywidgets and matplotlib take from a moved slider to the next picture."""
+    from jupyter_client.manager import start_new_kernel
+
+    manager, client = start_new_kernel(kernel_name="python3")
+    try:
+        said: list[str] = []
+        reply = client.execute_interactive(
+            KERNEL,
+            timeout=300,
+            output_hook=lambda m: said.append(m["content"].get("text", "")),
+        )
+        if reply["content"]["status"] != "ok":
+            raise RuntimeError(reply["content"]["evalue"])
+        slider, times = "".join(said).split()[-1], []
+        for k in range(15):
+            state = {"method": "update", "state": {"value": k % 3}, "buffer_paths": []}
+            message = client.session.msg("comm_msg", {"comm_id": slider, "data": state})
+            start = time.perf_counter()
+            client.shell_channel.send(message)
+            while True:
+                answer = client.get_iopub_msg(timeout=120)
+                if "image/png" in answer["content"].get("data", {}):
+                    break
+            times.append(1000 * (time.perf_counter() - start))
+        times = times[3:]
+        print(
+            f"ipywidgets.interactive and matplotlib: {statistics.median(times):.0f} ms median, "
+            f"{min(times):.0f} at best, until the picture has left the kernel"
+        )
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
 def kilobytes(*files: Path) -> float:
     return sum(len(gzip.compress(file.read_bytes(), 9)) for file in files) / 1000
 
@@ -254,6 +381,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", help="name of one widget")
+    parser.add_argument("--html", type=Path, help="a built book")
+    parser.add_argument("--peers", action="store_true")
+    parser.add_argument("--scripts", type=Path, help="folder with what BertViz fetches")
     options = parser.parse_args()
     if options.only:
         for name in set(WIDGETS) - {options.only}:
@@ -263,12 +393,18 @@ def main() -> None:
         site(folder, random_model())
         browser = launch(playwright)
         print(f"Chromium {browser.version}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-        loops = measure_widgets(browser, folder, options.rounds)
+        loops = measure_widgets(browser, folder, options.rounds) if options.rounds else [np.nan]
         print(f"fixed loop: {min(loops):.0f} ms at best, {statistics.median(loops):.0f} ms median")
         models = base.STATIC / "models"
         first = [models / f"{name}.js" for name in ("main", "tokenizer", "grammar")]
         print(f"JavaScript, gzip: {kilobytes(base.STATIC / 'widgets.js'):.1f} kB")
         print(f"weights, tokenizer and grammar, gzip: {kilobytes(*first):.1f} kB")
+        if options.html:
+            measure_first_use(browser, options.html)
+        if options.peers:
+            measure_kernel()
+        if options.scripts:
+            measure_bertviz(browser, folder, options.scripts, random_model())
         browser.close()
 
 

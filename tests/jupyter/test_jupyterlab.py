@@ -11,6 +11,14 @@ def test_scaling_widget_and_python_follow_each_other(open_notebook):
         "print(w.d_k, w.scale, round(w.statistics['largest weight'], 3))",
         "w.scale = 'sqrt_d_k'; w.d_k = 512",
         "w.d_k = 5000",
+        "import ipywidgets, numpy as np\n"
+        "seen = []\n"
+        "w.observe(lambda change: seen.append((change.old, change.new)), 'd_k')\n"
+        "box = ipywidgets.BoundedIntText(value=3, min=1, max=1024)\n"
+        "link = ipywidgets.jslink((box, 'value'), (w, 'd_k'))\n"
+        "box",
+        "w.d_k = np.int64(37)",
+        "print(seen, type(w.d_k).__name__)",
     )
     book.run(0)
     widget = book.cell(0).locator("figure.mhalib-widget")
@@ -38,6 +46,18 @@ def test_scaling_widget_and_python_follow_each_other(open_notebook):
     book.run(3)
     expect(book.output(3)).to_contain_text("ValueError: d_k must be at most 1024, got 5000")
     expect(exact).to_have_value("512")
+
+    book.run(4)  # linked in the page: the box gives its value first
+    expect(exact).to_have_value("3")
+    box = book.cell(4).locator("input[type=number]")
+    exact.fill("11")
+    exact.press("Tab")
+    expect(box).to_have_value("11")
+    book.run(5)
+    expect(exact).to_have_value("37")
+    expect(box).to_have_value("37")
+    book.run(6)
+    expect(book.output(6)).to_contain_text("[(512, 3), (3, 11), (11, 37)] int")
 
 
 @pytest.mark.timeout(300)

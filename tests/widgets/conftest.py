@@ -57,6 +57,12 @@ def widget_page(chromium, tmp_path):
 
 
 @pytest.fixture
+def book():
+    """The folder of the book's own style and script."""
+    return Path(__file__).parents[2] / "_static"
+
+
+@pytest.fixture
 def settle():
     """Return a function that waits until a page has drawn what was asked of it."""
 

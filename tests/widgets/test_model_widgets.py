@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+import traitlets
 
 import mhalib
 from mhalib import widgets
@@ -76,6 +77,34 @@ def test_refuses_what_is_no_model(widget, own_model):
 
 
 @pytest.mark.parametrize(
+    ("widget", "values"),
+    [
+        (TokenizerWidget, {"step": np.int64(3)}),
+        (EmbeddingWidget, {"word": np.int32(300), "n": np.uint8(7), "words": np.arange(300, 311)}),
+        (SingleHeadWidget, {"layer": np.int64(2), "padding": np.array([5, 3])}),
+        (MultiHeadWidget, {"heads_off": np.array([[1, 2], [0, 3]]), "causal": np.bool_(False)}),
+        (LayersWidget, {"position": np.int16(2), "depth": np.int64(1)}),
+        (VocabHeadWidget, {"temperature": np.float32(0.5), "generated": np.array([301, 302])}),
+        (MachineWidget, {"off": np.array(["scale", "mask"]), "head": np.int64(3)}),
+        (widgets.ScalingWidget, {"sigma": np.float64(0.5), "seed": np.uint32(9)}),
+    ],
+)
+def test_numpys_values_are_taken_watched_and_linked(widget, values):
+    first, second, seen = widget(), widget(), []
+    for name, value in values.items():
+        first.observe(lambda change: seen.append(change.name), name)
+        link = traitlets.link((first, name), (second, name))
+        setattr(first, name, value)
+        assert getattr(second, name) == getattr(first, name)
+        link.unlink()
+    assert seen == list(values)
+    json.dumps(first.state(), allow_nan=False)  # plain Python values only
+    given = widget(**values)
+    assert given.state() == first.state()
+    assert given.html() == first.html()
+
+
+@pytest.mark.parametrize(
     ("make", "error", "message"),
     [
         (lambda: SingleHeadWidget(layer=3), ValueError, r"layer must lie in 0 … 2, got 3"),
@@ -111,6 +140,26 @@ def test_single_head_equals_the_trace_of_the_model():
         attention = widget.trace.layers[layer].attention
         np.testing.assert_allclose(widget.weights, attention.weights[head], atol=1e-12)
         np.testing.assert_allclose(widget.output, attention.heads[head], atol=1e-12)
+
+
+@pytest.mark.parametrize("weights_from", ["trained", "random"])
+def test_single_head_goes_on_to_the_stream(weights_from):
+    widget = SingleHeadWidget(layer=1, head=2, weights_from=weights_from)
+    np.testing.assert_allclose(widget.correction, widget.output @ widget.W_O)
+    np.testing.assert_allclose(widget.sum, widget.X + widget.correction)
+    heads = [SingleHeadWidget(layer=1, head=h).correction for h in range(4)]
+    np.testing.assert_allclose(sum(heads), widget.trace.layers[1].attention.O, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_heads", [1, 2, 8])
+def test_multi_head_chooses_the_model_trained_with_so_many_heads(n_heads):
+    widget = MultiHeadWidget()
+    widget.n_heads = n_heads
+    assert widget.weights.shape == (n_heads, 13, 13)
+    assert widget.state()["model"] == "main"  # what a page loads first
+    chosen = MultiHeadWidget(n_heads=n_heads)
+    assert chosen.state()["model"] == f"layers3-heads{n_heads}"
+    assert chosen.full_loss == widget.full_loss
 
 
 def test_single_head_padding_gets_no_weight():

@@ -1,6 +1,8 @@
 """The widgets around the model on a page from file://, network cut."""
 
+import json
 import statistics
+from urllib.parse import quote
 
 import numpy as np
 import pytest
@@ -19,7 +21,8 @@ from mhalib.widgets import (
 
 FRAME = 16  # ms
 expect.set_options(timeout=60_000)
-WITH_SENTENCE = [
+ALL = [
+    EmbeddingWidget,
     TokenizerWidget,
     SingleHeadWidget,
     MultiHeadWidget,
@@ -27,17 +30,7 @@ WITH_SENTENCE = [
     VocabHeadWidget,
     MachineWidget,
 ]
-ALL = [EmbeddingWidget, *WITH_SENTENCE]
 LONG = " ".join(["bats cave"] * 16)  # 32 tokens
-ODD = {
-    "html": "<img src=x onerror=alert(1)>",
-    "long": "bats " * 2000,
-    "emoji": "🦇 bats 👩‍👩‍👧",
-    "right to left": "שלום مرحبا bats",
-    "empty": "",
-    "spaces": "  \n\t ",
-    "one": "a",
-}
 
 
 def ready(page):
@@ -63,19 +56,6 @@ def test_axe_finds_nothing_and_nothing_sticks_out(widget_page, axe, widget, sche
     axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.locator("figure [id]").count() == 0
-
-
-@pytest.mark.parametrize("widget", WITH_SENTENCE)
-def test_typed_text_is_text(widget_page, widget, settle):
-    page = ready(widget_page(widget().html()))
-    for name, text in ODD.items():
-        typed(page).fill(text)
-        settle(page)
-        assert page.locator("figure img").count() == 0, name
-        said = page.get_by_text("Only the first")
-        assert said.count() == (name == "long"), name
-    page.get_by_role("button", name="Reset").first.click()
-    expect(typed(page)).to_have_value(widget().text)
 
 
 @pytest.mark.parametrize("widget", [SingleHeadWidget, MultiHeadWidget, LayersWidget, MachineWidget])
@@ -271,15 +251,99 @@ def test_machine_link_reproduces_the_state(widget_page, settle):
     expect(page.get_by_label("head 2", exact=True).nth(1)).not_to_be_checked()
 
 
+def test_machine_shows_the_changed_model_beside_the_whole_one(widget_page, settle):
+    page = ready(widget_page(MachineWidget(off=["heads.1.0"], layer=1, head=0).html()))
+    tile = page.locator(".mh-stage", has_text="head output")
+    pictures = tile.locator("canvas:visible").evaluate_all("all => all.map((c) => c.toDataURL())")
+    assert len(set(pictures)) == 2
+    page.get_by_role("button", name="Reset").click()
+    page.get_by_label("head 0", exact=True).nth(1).check()
+    settle(page)
+    expect(tile.locator("canvas:visible")).to_have_count(1)
+
+
+def address(**state):
+    return "#machine=" + quote(json.dumps(state))
+
+
 @pytest.mark.parametrize(
-    "address", ["#machine=%7Bbroken", "#machine=%7B%22text%22%3A7%2C%22off%22%3A%5B7%5D%7D", "#x"]
+    "hash_",
+    [
+        "#machine=%7Bbroken",
+        "#machine=%",
+        "#x",
+        address(text=7, off=[7]),
+        address(layer=99, head=99, position=10**9, off=["foo.0", "constructor", "layers.-1", "a"]),
+        address(follow="constructor.1.2", off="scale", text="x" * 401),
+        address(follow="layers.9.Q.9.9.9", layer=-1, head=0.5),
+        "#machine=null",
+        "#machine=" + quote('{"__proto__": {"text": "x"}}'),
+    ],
 )
-def test_machine_survives_a_bad_link(widget_page, tmp_path, address):
+def test_machine_survives_a_bad_link(widget_page, settle, hash_):
     page = widget_page(MachineWidget().html())
-    page.goto(page.url + address)
+    page.goto(page.url + hash_)
     page.reload()
     ready(page)
     expect(typed(page)).to_have_value(MachineWidget().text)
+    expect(page.locator(".mh-stage canvas:visible").first).to_be_visible()
+    page.get_by_role("button", name="Reset").click()
+    settle(page)
+    expect(page.locator(".mh-follow")).to_contain_text(f"{MachineWidget().value:.4f}")
+
+
+def test_machine_follows_a_link_on_its_own_page(widget_page):
+    page = ready(widget_page(MachineWidget().html()))
+    text = "I love to study bats that live inside a"
+    page.goto(page.url + address(text=text, position=8, off=["mask", "heads.2.2"]))
+    widget = MachineWidget(text=text, position=8, off=["mask", "heads.2.2"])
+    expect(typed(page)).to_have_value(text)
+    expect(page.get_by_text(f"with your switches {widget.loss:.3f}")).to_be_visible()
+    page.get_by_role("button", name="Reset").click()
+    expect(typed(page)).to_have_value(MachineWidget().text)
+
+
+def test_a_further_model_is_fetched_when_it_is_chosen(widget_page):
+    page = widget_page(MultiHeadWidget().html())
+    fetched = []
+    page.on("request", lambda request: fetched.append(request.url.rsplit("/")[-1]))
+    page.reload()
+    ready(page)
+    assert {url for url in fetched if "head" in url or "norm" in url} == set()
+    assert page.locator(".mh-head").count() == 4
+    chosen = page.locator("[name^=mh-n_heads][value='8']")
+    chosen.focus()
+    chosen.press("Space")
+    expect(page.locator(".mh-head")).to_have_count(8)
+    assert "layers3-heads8.js" in fetched
+    expect(chosen).to_be_focused()
+    widget = MultiHeadWidget(n_heads=8)
+    expect(page.get_by_text(f"loss of this sentence: {widget.full_loss:.3f}")).to_be_visible()
+    page.get_by_role("button", name="Reset").click()
+    expect(page.locator(".mh-head")).to_have_count(4)
+
+
+def test_layers_compares_a_model_with_pre_norm(widget_page):
+    page = ready(widget_page(LayersWidget().html()))
+    page.locator("[name^=mh-norm][value=pre]").check(force=True)
+    widget = LayersWidget(norm="pre")
+    expect(page.get_by_text(f"{widget.cosines[-1]:.3f} at the end")).to_be_visible()
+    likeliest = widget.trace.probabilities[widget.position].max()
+    expect(page.locator(".mh-predictions .mh-figures").first).to_have_text(f"{likeliest:.3f}")
+
+
+def test_single_head_adds_its_correction_to_the_stream(widget_page):
+    widget = SingleHeadWidget(layer=1, head=2)
+    page = ready(widget_page(widget.html()))
+    line = page.locator(".mh-arithmetic")
+    for name, matrix in (("correction = O W", widget.correction), ("X + O W", widget.sum)):
+        page.get_by_role("application", name=name).focus()
+        page.keyboard.press("PageDown")
+        page.keyboard.press("End")
+        expect(line).to_contain_text(f"= {matrix[12, 63]:.4f}".replace("-", "−"))
+    x, c = widget.X[12, 63], widget.correction[12, 63]
+    expect(line).to_contain_text(f"{x:.4f} + {c:.4f}".replace("-", "−"))
+    expect(page.locator(".mh-shape").last).to_have_text("n × dmodel = 13 × 64")
 
 
 def test_a_model_of_ones_own_stays_a_picture_on_a_page(widget_page, settle):

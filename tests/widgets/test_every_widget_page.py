@@ -1,0 +1,177 @@
+"""What holds for every widget on a page: keyboard, touch, hostile text, axe, task, reset, table."""
+
+import pytest
+from playwright.sync_api import expect
+
+from mhalib import widgets
+
+ALL = [getattr(widgets, name) for name in widgets.__all__]
+HTML = "<img src=x onerror=alert(1)>"
+ODD = {
+    "html": HTML,
+    "10 000 characters": "bats " * 2000,
+    "emoji": "🦇 bats 👩‍👩‍👧",
+    "right to left": "שלום مرحبا bats",
+    "broken surrogate": "bats \ud83e",
+    "spaces": "  \n\t ",
+    "empty": "",
+}
+expect.set_options(timeout=60_000)
+
+
+def opened(widget_page, widget, **options):
+    page = widget_page(widget.html(), **options)
+    page.locator(".mh-controls").first.wait_for()
+    expect(page.get_by_text("measuring …", exact=True)).to_have_count(0)
+    return page
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_has_a_task_a_caption_a_reset_and_a_table(widget_page, widget):
+    page = opened(widget_page, widget())
+    expect(page.locator("figure > .mhalib-task")).not_to_be_empty()
+    expect(page.locator("figure > figcaption")).not_to_be_empty()
+    expect(page.get_by_role("button", name="Reset")).to_have_count(1)
+    page.locator("summary").first.click()
+    expect(page.locator("figure table tbody tr").first).to_be_visible()
+    unnamed = page.evaluate(
+        """() => [...document.querySelectorAll("figure :is(input, select, textarea)")]
+            .filter((e) => !e.labels.length && !e.hasAttribute("aria-label")).length"""
+    )
+    assert unnamed == 0
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_tab_reaches_every_control_and_picture(widget_page, widget):
+    page = opened(widget_page, widget())
+    # what a reader must reach; of a group of radio buttons the checked one
+    wanted = page.evaluate(
+        """() => {
+            const all = [...document.querySelectorAll(
+                "figure :is(input, select, textarea, button, a[href], summary, [tabindex='0'])")];
+            window.reached = new Set();
+            addEventListener("focusin", (event) => window.reached.add(event.target));
+            window.wanted = all.filter((e) => e.checkVisibility() && !e.disabled &&
+                (e.type !== "radio" || e.checked));
+            return window.wanted.length;
+        }"""
+    )
+    for _ in range(wanted):
+        page.keyboard.press("Tab")
+    missed = page.evaluate(
+        "() => window.wanted.filter((e) => !reached.has(e)).map((e) => e.outerHTML.slice(0, 90))"
+    )
+    assert missed == []
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_a_finger_reads_pictures_and_works_controls(widget_page, settle, widget):
+    page = opened(widget_page, widget(), has_touch=True, viewport={"width": 360, "height": 740})
+    figure = page.locator("figure")
+    for k, surface in enumerate(page.locator("[role=application]:visible").all()[:3]):
+        before = page.locator("figure [aria-live=polite]").all_inner_texts()
+        surface.scroll_into_view_if_needed()
+        box = surface.bounding_box()
+        surface.tap(position={"x": box["width"] * (0.3 + k / 5), "y": box["height"] * 0.6})
+        settle(page)
+        assert page.locator("figure [aria-live=polite]").all_inner_texts() != before
+    choices = page.locator(
+        ".mh-segments label:visible, .mh-chips label:visible, .mh-stepper button:enabled"
+    )
+    if choices.count():
+        before = (
+            figure.inner_text(),
+            figure.locator("input:checked").evaluate_all("all => all.map((e) => e.value + e.name)"),
+        )
+        choices.last.tap()
+        settle(page)
+        assert (
+            figure.inner_text(),
+            figure.locator("input:checked").evaluate_all("all => all.map((e) => e.value + e.name)"),
+        ) != before
+    assert page.evaluate("document.documentElement.scrollWidth") == 360
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_whatever_is_typed_is_text_or_a_number_within_the_limits(widget_page, settle, widget):
+    page = opened(widget_page, widget())
+    for field in page.locator("textarea").all():
+        first = field.input_value()
+        for name, text in ODD.items():
+            field.fill(text)
+            settle(page)
+            assert page.locator("figure img").count() == 0, name
+            over = page.get_by_text("Only the first")
+            assert over.count() == (name == "10 000 characters"), name
+        field.fill(first)
+    for box in page.locator("input[type=number]").all():
+        low, high = (float(box.get_attribute(name)) for name in ("min", "max"))
+        for typed in ("1e308", "-7", "0.5", ""):
+            box.fill(typed)
+            box.press("Tab")
+            assert low <= float(box.input_value()) <= high, typed
+    settle(page)
+    page.get_by_role("button", name="Reset").click()
+    settle(page)
+    fresh = widget()
+    for field in page.locator("textarea").all()[:1]:
+        expect(field).to_have_value(fresh.text)
+
+
+STATES = {
+    "SingleHeadWidget": ["[value=padding]", ".mh-chips label >> nth=1"],
+    "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head input >> nth=5"],
+    "LayersWidget": ["[name^=mh-norm][value=pre]", "[name^=mh-depth][value='0']"],
+    "MachineWidget": ["text=causal mask", ".mh-board label >> nth=9", ".mh-board label >> nth=11"],
+    "VocabHeadWidget": ["text=to the full stop"],
+    "EmbeddingWidget": ["[value=random]"],
+    "TokenizerWidget": ["text=undo a merge"],
+    "ScalingWidget": ["[value=d_k]"],
+}
+
+
+@pytest.mark.parametrize("widget", ALL)
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
+def test_axe_finds_nothing_in_other_states(widget_page, axe, settle, widget, scheme, width):
+    page = opened(
+        widget_page, widget(), color_scheme=scheme, viewport={"width": width, "height": 800}
+    )
+    for click in STATES[widget.__name__]:
+        page.locator(f"figure {click}" if click[0] in ".[" else click).first.click(force=True)
+        settle(page)
+    expect(page.get_by_text("measuring …", exact=True)).to_have_count(0)
+    axe(page)
+    for field in page.locator("textarea").all():
+        field.fill("")
+    settle(page)
+    axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_pointing_at_a_dimension_marks_it_in_prose_and_widgets(widget_page, book):
+    prose = '<p>A head has <code class="prose"><span class="dim dim-d_k">d_k</span></code>.</p>'
+    page = widget_page(
+        f'<link rel="stylesheet" href="{(book / "course.css").as_uri()}">{prose}',
+        widgets.ScalingWidget().html(),
+        widgets.MultiHeadWidget().html(),
+    )
+    page.get_by_text("the 64 columns of").wait_for()
+    page.evaluate("globalThis.DOCUMENTATION_OPTIONS = {};" + (book / "course.js").read_text())
+    in_prose = page.locator(".prose .dim-d_k")
+    in_widgets = [
+        page.locator("figure").nth(0).locator(".mh-slider .dim-d_k"),
+        page.locator("figure").nth(1).locator(".dim-d_k").first,
+    ]
+    everywhere = [in_prose, *in_widgets]
+
+    def marked():
+        return [m.evaluate("e => getComputedStyle(e).boxShadow !== 'none'") for m in everywhere]
+
+    assert marked() == [False] * 3
+    for start in everywhere:
+        start.hover()
+        assert marked() == [True] * 3
+        page.locator("h1").hover()
+        assert marked() == [False] * 3
+    for name in ("n", "h", "d_model"):  # each of the ledger is somewhere in the widgets
+        page.locator(f"figure .dim-{name}").first.wait_for(state="attached")
