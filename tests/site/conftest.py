@@ -54,7 +54,7 @@ def pages(site) -> list[str]:
     return [page for page in found if not page.startswith("_static")]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def reader(chromium):
     """Return a function that makes a browser context; what its pages complain of is collected."""
     contexts = []
@@ -68,7 +68,11 @@ def reader(chromium):
         page.on("console", lambda m: complaints.append(f"{page.url}: console {m.type}: {m.text}"))
         page.on("pageerror", lambda e: complaints.append(f"{page.url}: error: {e}"))
         page.on(
-            "requestfailed", lambda r: complaints.append(f"{page.url}: failed: {r.url} {r.failure}")
+            "requestfailed",
+            lambda r: (
+                r.failure == "net::ERR_ABORTED"  # the page was left before it came
+                or complaints.append(f"{page.url}: failed: {r.url} {r.failure}")
+            ),
         )
         page.on(
             "request",
