@@ -22,7 +22,10 @@ Part = tuple[int, int | None]  # (layer, head); head None stands for the layer's
 
 
 def evaluation_texts(n: int = 1000, relation: str | None = None) -> list[Text]:
-    """Return the texts on which all models of the course are measured; none trains on them."""
+    """Return the texts on which all models of the course are measured, drawn apart from training.
+
+    The language is small: many of them occur in training as well.
+    """
     return language.corpus(n, (2017, 6, 12), relation)
 
 

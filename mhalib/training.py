@@ -148,7 +148,7 @@ def train(
     checkpoint : file that keeps the state after each `every` steps; if it is there, the run goes
         on from it and ends as if it had never stopped
     every : steps between two points of the curve
-    progress : show a bar with the loss on unseen texts and the best possible loss
+    progress : show a bar with the loss on other texts and the best possible loss
 
     Returns
     -------
@@ -166,8 +166,8 @@ def train(
         model.parameters(), lr=recipe.peak, betas=(0.9, 0.98), eps=1e-9, fused=True
     )
     tokenizer = load_tokenizer()
-    unseen = evaluation_texts(300, recipe.relation)
-    measured, best = _batch(unseen, tokenizer), language.optimum(unseen)
+    others = evaluation_texts(300, recipe.relation)
+    measured, best = _batch(others, tokenizer), language.optimum(others)
     watched = recipe.relation or "all"
     run = f"{recipe}, seed {seed}"
     done, seconds, curve = 0, 0.0, Curve()
@@ -195,7 +195,7 @@ def train(
             seconds += time.perf_counter() - start
             bar.update()
             if done % every == 0 or done == recipe.steps:
-                scores = _scores(model, unseen, measured)
+                scores = _scores(model, others, measured)
                 plain = {name: s._asdict() for name, s in _kept(scores, recipe).items()}
                 curve.append({"step": done, "seconds": round(seconds, 1), "scores": plain})
                 bar.set_postfix_str(
@@ -224,7 +224,7 @@ def table(scores: dict[str, Score], best: dict[str, Score]) -> str:
 
 
 def _measure(recipe: Recipe, model: Transformer) -> tuple[dict[str, Score], dict[str, Score]]:
-    """Return the scores of `model` on unseen texts of `recipe`, and the best possible ones."""
+    """Return the scores of `model` on texts drawn anew, and the best possible ones."""
     texts = evaluation_texts(relation=recipe.relation)
     return _kept(evaluate(model, texts), recipe), _kept(language.optimum(texts), recipe)
 
@@ -250,14 +250,14 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
 
 - Command: `python -m mhalib.training {name} --seed {seed} --steps {steps} --out DIRECTORY`
 - Model: {model.n_parameters} parameters, float16; {asdict(model.config)}
-- Data: the language of `mhalib/language.py`; {steps} steps of {recipe.batch} texts, each seen
-  once; tokens from `tokenizer.json`
+- Data: the language of `mhalib/language.py`; {steps} steps of {recipe.batch} texts, drawn
+  anew; tokens from `tokenizer.json`
 - Optimiser: Adam (β 0.9, 0.98), learning rate up to {recipe.peak} in {recipe.warm_up} steps,
   then down to 0
 - Time: {curve[-1]["seconds"]:.0f} s with {torch.get_num_threads()} thread(s)
 - Versions: Python {platform.python_version()}, torch {torch.__version__}, NumPy {np.__version__}
 
-Measured on unseen texts (nats per word; the optimum knows the grammar):
+Measured on 1000 texts drawn anew (nats per word; the optimum knows the grammar):
 
 {table(scores, best)}
 """

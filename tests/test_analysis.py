@@ -132,3 +132,15 @@ def test_the_table_has_a_row_per_part(small, texts):
     assert lines[2].startswith("| layer 0 | ")
     assert f"{rows[-1]['skip']['all']:.3f}" in lines[3]
     assert analysis.table(rows, "attention").splitlines()[2].startswith("| layer 0, head 0 |")
+
+
+def test_the_experiments_are_tabled_with_their_spread():
+    def run(name, seed, loss, right):
+        score = {"loss": loss, "accuracy": right}
+        return {"name": name, "seed": seed, "scores": {"all": score, "recall": score}}
+
+    runs = [run("a", 0, 0.5, 0.25), run("a", 1, 1.5, 0.75), run("b", 0, 2.0, 1.0)]
+    first, second = analysis.experiment_table({"runs": runs}).splitlines()[2:]
+    assert first.startswith("| a | 2 | 1.000 (0.50 … 1.50) |")
+    assert "| 0.500 (0.25 … 0.75) |" in first
+    assert second.startswith("| b | 1 | 2.000 |")

@@ -1,7 +1,7 @@
 """Training: seeded, resumable to the same result, scored against the optimum."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from mhalib import language, training  # noqa: E402
-from mhalib.analysis import evaluate, evaluation_texts  # noqa: E402
+from mhalib.analysis import evaluate, evaluation_texts, load_experiments  # noqa: E402
 from mhalib.model import Transformer, load_model, load_tokenizer  # noqa: E402
 from mhalib.training import EXPERIMENTS, RECIPES, Recipe, train  # noqa: E402
 
@@ -182,3 +182,16 @@ def test_head_counts_are_compared_at_equal_parameters():
         assert shapes[0].vocab_size == tokens
     for name in ("layers1-heads2", "both-heads8"):
         assert [seed for other, seed in EXPERIMENTS if other == name] == [0, 1, 2]
+
+
+def test_the_shipped_experiments_are_those_of_the_recipes():
+    runs = {(run["name"], run["seed"]): run for run in load_experiments()["runs"]}
+    assert set(runs) == {("main", 0), *EXPERIMENTS}
+    for (name, _), run in runs.items():
+        assert run["steps"] == RECIPES[name].steps
+        assert run["config"] == asdict(RECIPES[name].config())
+    # The comparison of 1, 2, 4 and 8 heads is one at equal parameters.
+    for n in (1, 3):
+        names = [f"layers{n}-heads{h}" for h in (1, 2, 4, 8)]
+        assert len({runs[name, 0]["n_parameters"] for name in names}) == 1
+        assert {(name, seed) for name in names for seed in range(3)} <= set(runs)

@@ -25,7 +25,7 @@ CAVE = "I love to study bats that live inside a cave."
 
 @cache
 def evaluation_texts(per_relation: int = 4) -> list[Text]:
-    """Return a few unseen texts of each relation: the first that `mhalib.analysis` measures on."""
+    """Return a few texts of each relation: the first that `mhalib.analysis` measures on."""
     chosen: list[Text] = []
     wanted = dict.fromkeys(RELATIONS, per_relation)
     for text in analysis.evaluation_texts(400):
