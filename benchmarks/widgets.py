@@ -15,7 +15,7 @@ from file://. With --peers the same task (the weights of 8 heads, another layer 
 `ipywidgets.interactive` and matplotlib in a live kernel, with --scripts by BertViz's head view.
 BertViz is not among the course's requirements: `pip install --no-deps bertviz`. Its page fetches
 three scripts from a network; here they come from the folder --scripts, made by
-`npm install requirejs jquery d3@5`.
+`npm install requirejs jquery@2 d3@5`.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import base64
 import gzip
 import json
 import os
+import re
 import shutil
 import statistics
 import sys
@@ -305,7 +306,7 @@ def measure_bertviz(
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.set_default_timeout(120_000)
         page.route(
-            "http*://**", lambda route: route.fulfill(path=next(
+            re.compile("^https?:"), lambda route: route.fulfill(path=next(
                 path for name, path in local.items() if name in route.request.url))
         )  # fmt: skip
         page.add_init_script(MEASURE)
@@ -393,8 +394,9 @@ def main() -> None:
         site(folder, random_model())
         browser = launch(playwright)
         print(f"Chromium {browser.version}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
-        loops = measure_widgets(browser, folder, options.rounds) if options.rounds else [np.nan]
-        print(f"fixed loop: {min(loops):.0f} ms at best, {statistics.median(loops):.0f} ms median")
+        loops = measure_widgets(browser, folder, options.rounds) if options.rounds else []
+        if loops:
+            print(f"fixed loop: {min(loops):.0f} ms best, {statistics.median(loops):.0f} median")
         models = base.STATIC / "models"
         first = [models / f"{name}.js" for name in ("main", "tokenizer", "grammar")]
         print(f"JavaScript, gzip: {kilobytes(base.STATIC / 'widgets.js'):.1f} kB")

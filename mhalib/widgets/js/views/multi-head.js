@@ -8,7 +8,7 @@ import { colourKey, heatmap } from "../heatmap.js";
 import { losses } from "../model.js";
 import { dataTable } from "../table.js";
 import { mean, row } from "../tensor.js";
-import { beforeAfter, predictions, relationLosses } from "./parts.js";
+import { beforeAfter, firstCell, predictions, relationLosses } from "./parts.js";
 
 const NAMES = ["text", "layer", "causal", "heads_off", "n_heads"];
 
@@ -51,7 +51,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
   });
 
   const columns = h("div", { class: "mh-split-bar", "aria-hidden": "true" }, Array.from({ length: d }, (_, t) => h("span", { "data-head": Math.floor((t * H) / d) % 8 })));
-  const splitNote = h("p", { class: "mh-note" }, rich(`the ${d} columns of \`X\` \`W_Q\`: \`h\` = ${H} blocks of \`d_k\` = ${dK} columns, one a head`));
+  const splitNote = h("p", { class: "mh-note" }, rich(`the \`d_model\` = ${d} columns of \`X\` \`W_Q\` make \`h\` = ${H} blocks of \`d_k\` = ${dK}, one a head; each map below has \`n\` × \`n\` weights`));
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
   const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
   const next = predictions();
@@ -119,8 +119,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
         box.checked = !isOff(k);
         panel.classList.toggle("mh-off", isOff(k));
       });
-      const bats = labels.indexOf("bats");
-      at ??= bats < 0 ? [Math.max(0, labels.length - 3), 0] : [Math.max(0, labels.lastIndexOf("the")), bats];
+      at ??= firstCell(labels);
       point();
       const after = now.changed ? `, with heads off ${now.changed.loss}` : "";
       say(lossText, now.full.loss === null ? "" : `loss of this sentence: ${now.full.loss} nats a token${after}`);

@@ -7,8 +7,14 @@ import { ranked } from "../model.js";
 
 /** Write a shape: "`n` × `d_k`" becomes n × d_k = 13 × 16, in the colours of the dimensions. */
 export function shape(element, names, { rows, cols }) {
-  const numbers = ` = ${rows} × ${cols}`;
+  const numbers = ` = ${rows}\u00a0×\u00a0${cols}`;
   if (element.lastChild?.data !== numbers) element.replaceChildren(...rich(names), numbers);
+}
+
+/** The cell of the weights to start with: a word that looks back at the course's own. */
+export function firstCell(labels) {
+  const bats = labels.indexOf("bats");
+  return bats < 0 ? [Math.max(0, labels.length - 3), 0] : [Math.max(0, labels.lastIndexOf("the")), bats];
 }
 
 /** A bar for a share; `mark` draws a line across it at another share. */

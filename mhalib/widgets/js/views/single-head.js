@@ -7,7 +7,7 @@ import { headMask, headWeights, singleHead } from "../head.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
 import { dataTable } from "../table.js";
 import { dot, row } from "../tensor.js";
-import { shape } from "./parts.js";
+import { firstCell, shape } from "./parts.js";
 
 const SHAPES = {
   Q: "`n` × `d_k`",
@@ -35,7 +35,7 @@ function build(model, el, transformer, tokenizer) {
   });
   const weightsOf = cached((layer, head, weights, seed) => headWeights(transformer, { layer, head, weights, seed }));
   let now;
-  let chosen = ["weights", 0, 0];
+  let chosen;
 
   const maps = {};
   const shapes = {};
@@ -191,6 +191,7 @@ function build(model, el, transformer, tokenizer) {
       for (const [key, names] of Object.entries(SHAPES)) shape(shapes[key], names, now[key]);
       padding.update(labels);
       padding.element.hidden = model.get("mask") !== "padding";
+      chosen ??= ["weights", ...firstCell(labels)];
       chosen = [chosen[0], Math.min(chosen[1], labels.length - 1), chosen[0] === "scores" || chosen[0] === "weights" ? Math.min(chosen[2], labels.length - 1) : chosen[2]];
       if (labels.length) explain();
       table.update();
