@@ -14,22 +14,27 @@ LESSONS = sorted(CHAPTERS.glob("0*.ipynb"))
 QUESTION = re.compile(r"^:::\{quiz\}\n\n(.+?)\n\n<details><summary>Answers</summary>\n\n(.+?)\n\n"
                       r"</details>\n\n:::$", re.M | re.S)  # fmt: skip
 
-# what one reads, and the lesson that says otherwise
+# what one reads, the lesson that says otherwise, and the assert beside it that refutes it
 CLAIMS = {
-    "The mask sets the score to 0.": 3,
-    "A token attends most to itself.": 3,
-    "If two tokens paid equal attention to each other, there would be no contextual meaning": 3,
-    "The variance of a score is $d_k$.": 4,
-    "Each head sees a slice of the embedding.": 5,
-    "Attention weights explain the decision.": 5,
-    "The heads' outputs are added side by side.": 5,
-    "The Transformer reads the words in order, as we do.": 2,
-    "The first Transformer was decoder-only.": 6,
+    "The mask sets the score to 0.": (
+        3,
+        'assert np.allclose(inside_softmax["score 0"] @ V3, [[24]',
+    ),
+    "A token attends most to itself.": (3, "assert abs(np.mean(itself) - 1 / 8)"),
+    "If two tokens paid equal attention to each other": (3, "assert (change > 0.1).all()"),
+    "The variance of a score is $d_k$.": (4, "assert np.isclose(measured, theory"),
+    "Each head sees a slice of the embedding.": (
+        5,
+        "assert (np.linalg.norm(moved[:, 4], axis=-1) > 0)",
+    ),
+    "Attention weights explain the decision.": (5, "assert len(left) == 3 and max(left) > 0.7"),
+    "The heads' outputs are added side by side.": (5, "assert not np.allclose(heads.sum(axis=0)"),
+    "The Transformer reads the words in order, as we do.": (
+        2,
+        "assert np.allclose(out[2], out[5])",
+    ),
+    "The first Transformer was decoder-only.": (6, "assert abs(65e6 - both_halves)"),
 }
-
-
-def cells(number):
-    return nbformat.read(LESSONS[number - 1], as_version=4).cells
 
 
 def questions_of(source):
@@ -73,16 +78,12 @@ def test_right_answers_stand_in_different_places_and_are_not_the_longest():
     assert longest < len(places) / 3
 
 
-@pytest.mark.parametrize("claim, number", CLAIMS.items())
-def test_each_wrong_claim_has_its_box_and_an_assert_beside_it(claim, number):
-    found = cells(number)
-    (place,) = (
-        i
-        for i, cell in enumerate(found)
-        if "You may have read" in cell.source and claim in cell.source
-    )
-    beside = [cell.source for cell in found[place - 1 : place + 2] if cell.cell_type == "code"]
-    assert any("assert " in code for code in beside)
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_each_wrong_claim_has_its_box_and_an_assert_beside_it(claim):
+    number, refutation = CLAIMS[claim]
+    found = [cell.source for cell in nbformat.read(LESSONS[number - 1], as_version=4).cells]
+    (place,) = (i for i, text in enumerate(found) if "You may have read" in text and claim in text)
+    assert refutation in found[place - 1] + found[place + 1]
 
 
 def test_answers_that_no_cell_of_their_lesson_prints():
