@@ -47,6 +47,9 @@ def paragraphs(body: str) -> Iterator[nodes.Node]:
     for block in re.split(r"\n\s*\n", body.strip("\n")):
         if block.lstrip().startswith(">>>"):
             yield code_block(textwrap.dedent(block), "pycon")
+        elif block.startswith("==="):  # a table of names and what they mean
+            rows = block.splitlines()[1:-1]
+            yield entries("\n".join(re.sub(" {2,}", " : ", row, count=1) for row in rows))
         elif block.startswith("    "):
             yield code_block(textwrap.dedent(block), "text")
         elif block.strip():
@@ -83,7 +86,7 @@ def signature(thing: Any, name: str) -> str:
         parameters=[p.replace(annotation=p.empty) for p in parameters.parameters.values()],
         return_annotation=parameters.empty,
     )
-    line = re.sub(r"<class '([\w.]+)'>", r"\1", f"{name}{bare}")
+    line = re.sub(r"<(?:class '|function )([\w.]+)(?:'| at \w+)>", r"\1", f"{name}{bare}")
     if len(line) <= 76:
         return line
     inside = textwrap.fill(line.partition("(")[2][:-1], 72)

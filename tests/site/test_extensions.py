@@ -109,3 +109,15 @@ def test_a_docstring_becomes_sections():
         )
     ]
     assert parts == ["Sum it.", "Parameters", "x: (n,) numbers", "Notes", "Quick."]
+    (table,) = described("=== ====\na   one\nbc  two\n=== ====")
+    assert [item.astext() for item in table] == ["a: one", "bc: two"]
+
+
+def test_a_signature_names_functions_without_their_address():
+    from api import signature
+
+    def call(x, activation=len, choose=test_a_docstring_becomes_sections, kind=int):
+        pass
+
+    assert "0x" not in signature(call, "call")
+    assert "choose=test_a_docstring_becomes_sections, kind=int" in signature(call, "call")
