@@ -5,10 +5,11 @@
 A page holds one widget with 32 tokens and a model of 3 layers and 8 heads (random weights, of the
 size of the course's main model). A step is one event (a slider, a key in the text, a mask, a
 head, the pointer on another cell) and all that follows in that frame: handlers, the forward pass,
-drawing, layout, paint; measured in the page with performance.now. Each round makes 24 steps of each
+drawing, layout, paint; measured in the page with performance.now. Each round makes 20 steps of each
 kind; of the rounds' medians and 90th percentiles the smallest is printed, since other programs can
-only add. The fixed loop (10 million multiplications and additions) tells how fast the machine was
-meanwhile.
+only add. "processor" is the time the page's main thread was at work for a step, two empty frames
+included: what other programs take does not count there. The fixed loop (10 million multiplications
+and additions) tells how fast the machine was meanwhile.
 
 With --html (a built book) the time until the first widget of each lesson can be used is measured,
 from file://. With --peers the same task (the weights of 8 heads, another layer chosen) is done by
@@ -32,7 +33,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import mhalib
 from mhalib.widgets import (
@@ -113,6 +114,11 @@ window.calibrate = () => {
   return performance.now() - start + 0 * x;
 };
 """
+STEPS = """async ([[kind, css, n], first, count]) => {
+  const times = [];
+  for (let k = first; k < first + count; k++) times.push(await step(kind, css, k, n));
+  return times;
+}"""
 
 # The time at which the first element CSS was painted.
 FIRST = """
@@ -236,24 +242,31 @@ def quantile(times: list[float], share: float) -> float:
 def measure_widgets(browser: Browser, folder: Path, rounds: int) -> list[float]:
     """Print a line for each kind of step; return the times of the fixed loop."""
     loops = []
-    print(f"{'widget':18}{'step':14}{'median ms':>10}{'p90 ms':>9}")
+    print(f"{'widget':18}{'step':14}{'median ms':>10}{'p90 ms':>9}{'processor ms':>15}")
     for name, (_, actions) in WIDGETS.items():
         page = open_page(browser, (folder / f"{name}.html").as_uri())
-        best = {kind: [float("inf")] * 2 for kind in actions}
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        best = {kind: [float("inf")] * 3 for kind in actions}
         for turn in range(rounds + 1):  # the first one compiles
             loops.append(page.evaluate("calibrate()"))
-            for kind, (action, css, n) in actions.items():
-                times = [
-                    page.evaluate("(a) => step(...a)", [action, css, k, n])
-                    for k in range(24 * turn, 24 * turn + 24)
-                ]
+            for kind, action in actions.items():
+                before = busy(session)
+                times = page.evaluate(STEPS, [list(action), 20 * turn, 20])
+                spent = (busy(session) - before) / 20
                 if turn:
-                    now = [statistics.median(times), quantile(times, 0.9)]
+                    now = [statistics.median(times), quantile(times, 0.9), spent]
                     best[kind] = [min(a, b) for a, b in zip(best[kind], now)]
-        for kind, (median, p90) in best.items():
-            print(f"{name:18}{kind:14}{median:10.1f}{p90:9.1f}", flush=True)
+        for kind, (median, p90, spent) in best.items():
+            print(f"{name:18}{kind:14}{median:10.1f}{p90:9.1f}{spent:15.1f}", flush=True)
         page.close()
     return loops
+
+
+def busy(session: CDPSession) -> float:
+    """Return how long a page's main thread has been at work, in ms of the processor."""
+    metrics = session.send("Performance.getMetrics")["metrics"]
+    return 1000 * next(m["value"] for m in metrics if m["name"] == "TaskDuration")
 
 
 def measure_first_use(browser: Browser, html: Path) -> None:

@@ -115,29 +115,41 @@ export function textBox(model, name, stops, { label, limit, rows = 2 }) {
   return h("label", { class: "mh-control mh-text" }, h("span", {}, rich(label)), area, note);
 }
 
-/** Any number of positions out of a row of labels; the value is their sorted list. */
-export function chips(model, name, label) {
+/** A row of labels that each hold an input; a new text changes the label that is there. */
+function chipRow(label, makeInput) {
   const row = h("div", { class: "mh-chip-row" });
-  let shown = "";
   return {
     element: h("fieldset", { class: "mh-control mh-chips" }, h("legend", {}, rich(label)), row),
-    update(labels) {
-      if (shown !== JSON.stringify(labels)) {
-        shown = JSON.stringify(labels);
-        row.replaceChildren(
-          ...labels.map((text, j) => {
-            const onchange = () => {
-              const others = model.get(name).filter((k) => k !== j);
-              assign(model, { [name]: box.checked ? [...others, j].sort((a, b) => a - b) : others });
-            };
-            const box = h("input", { type: "checkbox", onchange });
-            return h("label", {}, box, h("span", {}, text));
-          }),
-        );
-      }
-      row.querySelectorAll("input").forEach((box, j) => {
-        box.checked = model.get(name).includes(j);
+    write(labels) {
+      while (row.childElementCount > labels.length) row.lastChild.remove();
+      labels.forEach((text, j) => {
+        if (j < row.childElementCount) say(row.children[j].lastChild, text);
+        else row.append(h("label", {}, makeInput(j), h("span", {}, text)));
       });
+    },
+    check(isChecked) {
+      row.querySelectorAll("input").forEach((input, j) => {
+        input.checked = isChecked(j);
+      });
+    },
+  };
+}
+
+/** Any number of positions out of a row of labels; the value is their sorted list. */
+export function chips(model, name, label) {
+  const row = chipRow(label, (j) => {
+    const onchange = () => {
+      const others = model.get(name).filter((k) => k !== j);
+      assign(model, { [name]: box.checked ? [...others, j].sort((a, b) => a - b) : others });
+    };
+    const box = h("input", { type: "checkbox", onchange });
+    return box;
+  });
+  return {
+    element: row.element,
+    update(labels) {
+      row.write(labels);
+      row.check((j) => model.get(name).includes(j));
     },
   };
 }
@@ -145,27 +157,14 @@ export function chips(model, name, label) {
 /** One position out of a row of labels. */
 export function pick(model, name, stops, label) {
   const group = `mh-${name}-${Math.random().toString(36).slice(2)}`;
-  const row = h("div", { class: "mh-chip-row" });
-  let shown = "";
-  const check = () => {
-    row.querySelectorAll("input").forEach((box, j) => {
-      box.checked = j === model.get(name);
-    });
-  };
+  const row = chipRow(label, (j) => h("input", { type: "radio", name: group, onchange: () => assign(model, { [name]: j }) }));
+  const check = () => row.check((j) => j === model.get(name));
   model.on(`change:${name}`, check);
   stops.push(() => model.off(`change:${name}`, check));
   return {
-    element: h("fieldset", { class: "mh-control mh-chips" }, h("legend", {}, rich(label)), row),
+    element: row.element,
     update(labels) {
-      if (shown !== JSON.stringify(labels)) {
-        shown = JSON.stringify(labels);
-        row.replaceChildren(
-          ...labels.map((text, j) => {
-            const box = h("input", { type: "radio", name: group, onchange: () => assign(model, { [name]: j }) });
-            return h("label", {}, box, h("span", {}, text));
-          }),
-        );
-      }
+      row.write(labels);
       check();
     },
   };

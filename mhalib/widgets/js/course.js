@@ -125,8 +125,8 @@ export function show(tokenizer, id) {
   return showExact(tokenizer, id).replace(/^␣(?=.)/, "");
 }
 
-/** A box for the sentence, and the two sentences of the course to pick. */
-export function sentenceBox(model, stops, tokenizer, { name = "text", limit = 400 } = {}) {
+/** A box for the sentence, and the two sentences of the course to pick, which `also` set other values. */
+export function sentenceBox(model, stops, tokenizer, { name = "text", limit = 400, also = {} } = {}) {
   const note = h("p", { class: "mh-note", "aria-live": "polite" });
   const update = () => {
     const count = tokenizer.encode(model.get(name)).length;
@@ -144,7 +144,7 @@ export function sentenceBox(model, stops, tokenizer, { name = "text", limit = 40
       "div",
       { class: "mh-row" },
       Object.entries(SENTENCES).map(([label, text]) =>
-        h("button", { type: "button", class: "mh-button mh-small", onclick: () => assign(model, { [name]: text }) }, label),
+        h("button", { type: "button", class: "mh-button mh-small", onclick: () => assign(model, { [name]: text, ...also }) }, label),
       ),
       note,
     ),

@@ -146,6 +146,7 @@ function build(model, el, transformer, tokenizer) {
       const at = index();
       position.move(0, order.indexOf(at));
       const nearest = neighbours(embedding, at).slice(0, SHOWN);
+      say(said, `chosen: ${labels[at]}; nearest: ${labels[nearest[0][0]]}`);
       const close = new Map(nearest.map(([i], rank) => [i, rank]));
       marks.forEach((mark, i) => {
         set(mark, { class: `mh-word${i === at ? " mh-chosen" : close.has(i) ? " mh-close" : ""}` });

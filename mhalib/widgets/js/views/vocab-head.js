@@ -77,7 +77,7 @@ function build(model, el, course) {
     h(
       "div",
       { class: "mh-controls" },
-      sentenceBox(model, stops, tokenizer),
+      sentenceBox(model, stops, tokenizer, { also: { generated: [] } }),
       token.element,
       slider(model, "temperature", stops, { label: "temperature", steps: range(0.1, 3, 0.1), integer: false }),
       slider(model, "top_k", stops, { label: "top-k (0: all)", steps: range(0, 40, 1) }),
