@@ -24,6 +24,7 @@ to a screen reader, and each of them writes to the console.)
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,10 @@ from sphinx.util.docutils import SphinxDirective
 
 SCRIPT = Path(__file__).with_suffix(".js")
 SIGNS = {"Right.": "✓", "Wrong.": "✗"}
+
+
+SPOKEN = {"cdot": "·", "times": "×", "sqrt": "√", "text": "", "mathrm": "", "le": "≤"}
+BRACES = str.maketrans("", "", "{}")
 
 
 class Tag(nodes.General, nodes.TextElement):
@@ -70,6 +75,11 @@ class Quiz(SphinxDirective):
         choices = tag("ol")
         for option in options:
             field = tag("input", type="checkbox" if several else "radio", name=name)
+            if all(isinstance(part, nodes.math) for part in option.children):
+                # browsers take no name of a field from a formula
+                field["html"]["aria-label"] = re.sub(
+                    r"\\(\w+)", lambda m: SPOKEN.get(m[1], m[1]), option.astext()
+                ).translate(BRACES)
             choices += tag("li", tag("label", field, tag("span", *option.children)))
         answers = tag("ol")
         for verdict, reason in zip(right, reasons, strict=True):
