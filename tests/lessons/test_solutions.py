@@ -1,4 +1,5 @@
-"""A reader who solves everything sees only "correct": each stub gets its folded solution."""
+"""A reader who solves everything sees only "correct": each stub gets its folded solution, and
+solutions without a stub run where they stand."""
 
 import re
 from pathlib import Path
@@ -8,34 +9,39 @@ import pytest
 from nbclient import NotebookClient
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
-LESSONS = sorted(CHAPTERS.glob("0*.ipynb"))
+LESSONS = [*sorted(CHAPTERS.glob("0*.ipynb")), CHAPTERS / "machine.ipynb"]
 CALL = re.compile(r"^check\(\"\w+\", (\w+)\)", re.M)
+FOLD = re.compile(r"`{3,}\{admonition\} Solution\n.*?\n`{4,}", re.S)
 
 
-def folded_solutions(notebook):
-    """Return the code of each folded solution by the name of the function it defines."""
-    found = {}
-    for cell in notebook.cells:
-        for fold in re.findall(r"`{3,}\{admonition\} Solution\n.*?\n`{4,}", cell.source, re.S):
-            for code in re.findall(r"```python\n(.*?)```", fold, re.S):
-                for name in re.findall(r"^def (\w+)\(", code, re.M):
-                    found[name] = code
-    return found
+def folded_solutions(cell):
+    """Return the code of each folded solution of a cell."""
+    return [
+        code
+        for fold in FOLD.findall(cell.source)
+        for code in re.findall(r"```python\n(.*?)```", fold, re.S)
+    ]
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 def test_the_folded_solutions_are_correct(path):
     notebook = nbformat.read(path, as_version=4)
-    solutions, solved = folded_solutions(notebook), []
+    codes = [code for cell in notebook.cells for code in folded_solutions(cell)]
+    by_name = {name: code for code in codes for name in re.findall(r"^def (\w+)\(", code, re.M)}
+    solved, cells = [], []
     for cell in notebook.cells:
+        cells.append(cell)
         if cell.cell_type == "code" and (names := CALL.findall(cell.source)):
             calls = [match.group(0) for match in CALL.finditer(cell.source)]
             assert len(calls) == 1, "one check in a cell, so that each answer is shown"
-            assert names[0] in solutions, f"no folded solution defines {names[0]}"
+            assert names[0] in by_name, f"no folded solution defines {names[0]}"
             imports = re.findall(r"^(?:from|import) .*", cell.source, re.M)
-            cell.source = "\n".join([*imports, solutions[names[0]], *calls])
+            cell.source = "\n".join([*imports, by_name[names[0]], *calls])
             solved.append(cell)
-    assert solved
+        else:  # a solution of an exercise that is not checked: it must run
+            cells += [nbformat.v4.new_code_cell(code) for code in folded_solutions(cell)]
+    assert codes
+    notebook.cells = cells
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": CHAPTERS}}).execute()
     for cell in solved:
         (output,) = (o for o in cell.outputs if o.output_type == "execute_result")
