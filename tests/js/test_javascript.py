@@ -52,11 +52,22 @@ def test_fixtures_are_what_numpy_computes(name):
     assert_same(stored, json.loads(json.dumps(FIXTURES["contents"](name))), name)
 
 
-def test_bundles_are_built_from_the_sources(tmp_path):
-    if not (SOURCES / "node_modules").exists():
+@pytest.fixture(scope="module")
+def tools():
+    """Have what package.json names: esbuild and prettier."""
+    if not (SOURCES / "node_modules" / "prettier").exists():
         npm = NODE_BIN.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         done = node(str(npm), "ci", "--no-audit", "--no-fund", cwd=SOURCES)
         assert done.returncode == 0, done.stderr
+
+
+def test_sources_are_formatted(tools):
+    prettier = "node_modules/prettier/bin/prettier.cjs"
+    done = node(prettier, "--check", "*.js", "views/*.js", cwd=SOURCES)
+    assert done.returncode == 0, f"run `npm run format` in mhalib/widgets/js\n{done.stderr}"
+
+
+def test_bundles_are_built_from_the_sources(tools, tmp_path):
     done = node("build.js", str(tmp_path), cwd=SOURCES)
     assert done.returncode == 0, done.stderr
     built = {file.name: file.read_bytes() for file in tmp_path.iterdir()}

@@ -50,7 +50,11 @@ export function paddingMask(real, nQ = real.length) {
 
 export function bothMasks(a, b) {
   if (!a || !b) return a ?? b;
-  return matrix(a.rows, a.cols, a.data.map((value, i) => value & b.data[i]));
+  return matrix(
+    a.rows,
+    a.cols,
+    a.data.map((value, i) => value & b.data[i]),
+  );
 }
 
 /** scale · Q Kᵀ, by default with scale = 1/√d_k */

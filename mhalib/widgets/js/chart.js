@@ -2,7 +2,10 @@
 
 import { set, svg } from "./dom.js";
 
-export const linear = ([a, b], [from, to]) => (value) => from + ((value - a) / (b - a)) * (to - from);
+export const linear =
+  ([a, b], [from, to]) =>
+  (value) =>
+    from + ((value - a) / (b - a)) * (to - from);
 
 export const log = ([a, b], [from, to]) => {
   const scale = linear([Math.log(a), Math.log(b)], [from, to]);

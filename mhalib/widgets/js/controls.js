@@ -69,7 +69,11 @@ export function choice(model, name, stops, { label, options, number = false }) {
     "fieldset",
     { class: "mh-control mh-choice" },
     h("legend", {}, rich(label)),
-    h("div", { class: "mh-segments" }, inputs.map(([, element]) => element)),
+    h(
+      "div",
+      { class: "mh-segments" },
+      inputs.map(([, element]) => element),
+    ),
   );
 }
 
@@ -157,7 +161,9 @@ export function chips(model, name, label) {
 /** One position out of a row of labels. */
 export function pick(model, name, stops, label) {
   const group = `mh-${name}-${Math.random().toString(36).slice(2)}`;
-  const row = chipRow(label, (j) => h("input", { type: "radio", name: group, onchange: () => assign(model, { [name]: j }) }));
+  const row = chipRow(label, (j) =>
+    h("input", { type: "radio", name: group, onchange: () => assign(model, { [name]: j }) }),
+  );
   const check = () => row.check((j) => j === model.get(name));
   model.on(`change:${name}`, check);
   stops.push(() => model.off(`change:${name}`, check));

@@ -55,7 +55,9 @@ function ready(packed) {
 async function courseModel(model, variant) {
   const name = model.get("model");
   request(name); // at the same time as the next
-  const [{ tokenizer, variants: known }, { grammar }] = (await Promise.all(["tokenizer", "grammar"].map(request))).map(ready);
+  const [{ tokenizer, variants: known }, { grammar }] = (await Promise.all(["tokenizer", "grammar"].map(request))).map(
+    ready,
+  );
   const variants = Object.values(known[variant] ?? {}).includes(name) ? known[variant] : {};
   const { transformer } = ready(await request(variants[model.get(variant)] ?? name));
   return { transformer, tokenizer, grammar, variants };
@@ -144,7 +146,11 @@ export function sentenceBox(model, stops, tokenizer, { name = "text", limit = 40
       "div",
       { class: "mh-row" },
       Object.entries(SENTENCES).map(([label, text]) =>
-        h("button", { type: "button", class: "mh-button mh-small", onclick: () => assign(model, { [name]: text, ...also }) }, label),
+        h(
+          "button",
+          { type: "button", class: "mh-button mh-small", onclick: () => assign(model, { [name]: text, ...also }) },
+          label,
+        ),
       ),
       note,
     ),

@@ -10,7 +10,12 @@ export function headWeights(transformer, { layer, head, weights, seed }) {
   if (weights === "random") {
     const z = normals(seed, d * (2 * dK + 2 * dV)).map((value) => value / Math.sqrt(d));
     const cut = (from, rows, cols) => matrix(rows, cols, z.subarray(from, from + rows * cols));
-    return { W_Q: cut(0, d, dK), W_K: cut(d * dK, d, dK), W_V: cut(2 * d * dK, d, dV), W_O: cut(d * (2 * dK + dV), dV, d) };
+    return {
+      W_Q: cut(0, d, dK),
+      W_K: cut(d * dK, d, dK),
+      W_V: cut(2 * d * dK, d, dV),
+      W_O: cut(d * (2 * dK + dV), dV, d),
+    };
   }
   const p = transformer.layers[layer];
   const cut = (W, width) => columns(W, head * width, (head + 1) * width);

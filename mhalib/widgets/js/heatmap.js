@@ -112,7 +112,9 @@ function same(a, b) {
 function relabel(strip, texts) {
   strip.style.setProperty("--longest", Math.max(0, ...texts.map((text) => [...text].length)));
   while (strip.childElementCount > texts.length) strip.lastChild.remove();
-  texts.forEach((text, k) => (k < strip.childElementCount ? say(strip.children[k], text) : strip.append(h("span", {}, text))));
+  texts.forEach((text, k) =>
+    k < strip.childElementCount ? say(strip.children[k], text) : strip.append(h("span", {}, text)),
+  );
 }
 
 /** What the colours mean. */

@@ -10,7 +10,16 @@ import singleHead from "./views/single-head.js";
 import tokenizer from "./views/tokenizer.js";
 import vocabHead from "./views/vocab-head.js";
 
-export const VIEWS = { "vocab-head": vocabHead, embedding, layers, machine, "multi-head": multiHead, scaling, "single-head": singleHead, tokenizer };
+export const VIEWS = {
+  "vocab-head": vocabHead,
+  embedding,
+  layers,
+  machine,
+  "multi-head": multiHead,
+  scaling,
+  "single-head": singleHead,
+  tokenizer,
+};
 
 /** What anywidget's model offers to a view, for a page without a kernel. */
 export class PageModel {

@@ -16,7 +16,8 @@ export function sinusoidalPositions(n, dModel, base = 10000) {
   const P = matrix(n, dModel);
   for (let t = 0; t < dModel; t++) {
     const period = base ** ((t - (t % 2)) / dModel);
-    for (let pos = 0; pos < n; pos++) P.data[pos * dModel + t] = t % 2 ? Math.cos(pos / period) : Math.sin(pos / period);
+    for (let pos = 0; pos < n; pos++)
+      P.data[pos * dModel + t] = t % 2 ? Math.cos(pos / period) : Math.sin(pos / period);
   }
   return P;
 }
@@ -77,4 +78,3 @@ export function erf(x) {
   for (let k = 60; k >= 1; k--) fraction = k / 2 / (size + fraction);
   return Math.sign(x) * (1 - Math.exp(-size * size) / (Math.sqrt(Math.PI) * (size + fraction)));
 }
-

@@ -57,9 +57,7 @@ export class Transformer {
     const { config, parameters: p } = this;
     const embedded = embed(ids, p.E, ablate.embedding_scale ? 1 : undefined);
     const silent = config.positions === "none" || ablate.positions;
-    const positions = silent
-      ? matrix(ids.length, config.d_model)
-      : sinusoidalPositions(ids.length, config.d_model);
+    const positions = silent ? matrix(ids.length, config.d_model) : sinusoidalPositions(ids.length, config.d_model);
     const X = add(embedded, positions);
     const options = {
       config,
@@ -120,7 +118,16 @@ const BLOCKS = {
     const ffn = feedForward(norm_1, p, config.activation);
     const residual_2 = residual(norm_1, ffn.output);
     const norm_2 = norm(residual_2, p.gamma_2, p.beta_2);
-    return { ...attention, residual_1, norm_1, ffn_hidden: ffn.hidden, ffn: ffn.output, residual_2, norm_2, output: norm_2 };
+    return {
+      ...attention,
+      residual_1,
+      norm_1,
+      ffn_hidden: ffn.hidden,
+      ffn: ffn.output,
+      residual_2,
+      norm_2,
+      output: norm_2,
+    };
   },
   pre(X, p, options) {
     const { norm, residual, config } = options;
@@ -130,7 +137,16 @@ const BLOCKS = {
     const norm_2 = norm(residual_1, p.gamma_2, p.beta_2);
     const ffn = feedForward(norm_2, p, config.activation);
     const residual_2 = residual(residual_1, ffn.output);
-    return { ...attention, norm_1, residual_1, norm_2, ffn_hidden: ffn.hidden, ffn: ffn.output, residual_2, output: residual_2 };
+    return {
+      ...attention,
+      norm_1,
+      residual_1,
+      norm_2,
+      ffn_hidden: ffn.hidden,
+      ffn: ffn.output,
+      residual_2,
+      output: residual_2,
+    };
   },
 };
 

@@ -100,11 +100,18 @@ export class Provenance {
     const from = layer === null ? { layer, stage: "X" } : { layer, stage: this.#streamStage() };
     if (this.config.norm === "pre") return this.#norm("gamma_f", this.transformer.parameters, from, i, j, value);
     const after = layer === null ? "the embedding" : `layer ${layer}`;
-    return { formula: `the stream after ${after} = ${fixed(value, 4)}`, terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }] };
+    return {
+      formula: `the stream after ${after} = ${fixed(value, 4)}`,
+      terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }],
+    };
   }
 
   #norm(gamma, p, from, i, j, value) {
-    if (this.ablate.norm) return { formula: `no norm: ${fixed(value, 4)}`, terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }] };
+    if (this.ablate.norm)
+      return {
+        formula: `no norm: ${fixed(value, 4)}`,
+        terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }],
+      };
     const x = row(this.matrix({ head: null, ...from }), i);
     const average = x.reduce((sum, v) => sum + v, 0) / x.length;
     const deviation = Math.sqrt(x.reduce((sum, v) => sum + (v - average) ** 2, 0) / x.length + 1e-5);
@@ -131,7 +138,12 @@ export class Provenance {
       { ref: correction, product: this.value(correction), what: "the correction" },
     ];
     const sum = terms.map(({ product }) => fixed(product, 4)).join(" + ");
-    return { formula: this.ablate.residual ? `no residual: the correction alone = ${fixed(value, 4)}` : `stream + correction = ${sum} = ${fixed(value, 4)}`, terms };
+    return {
+      formula: this.ablate.residual
+        ? `no residual: the correction alone = ${fixed(value, 4)}`
+        : `stream + correction = ${sum} = ${fixed(value, 4)}`,
+      terms,
+    };
   }
 
   _residual_1({ layer, i, j }, value) {
@@ -147,8 +159,16 @@ export class Provenance {
   _ffn({ layer, i, j }, value) {
     const p = this.transformer.layers[layer];
     const hidden = row(this.matrix({ layer, stage: "ffn_hidden", head: null }), i);
-    const terms = this.#products(hidden, this.#column(p.W_2, j), (t) => this.#from("ffn_hidden", i, t, { layer }), "× W_2");
-    return { formula: `hidden · column ${j} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} hidden units are on`, terms };
+    const terms = this.#products(
+      hidden,
+      this.#column(p.W_2, j),
+      (t) => this.#from("ffn_hidden", i, t, { layer }),
+      "× W_2",
+    );
+    return {
+      formula: `hidden · column ${j} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} hidden units are on`,
+      terms,
+    };
   }
 
   _ffn_hidden({ layer, i, j }, value) {
@@ -165,24 +185,48 @@ export class Provenance {
 
   _O({ layer, i, j }, value) {
     const { W_O } = this.transformer.layers[layer];
-    if (this.ablate.W_O?.includes(layer)) return { formula: `no W_O: concat itself = ${fixed(value, 4)}`, terms: [{ ref: this.#from("concat", i, j, { layer }), what: "the same number" }] };
+    if (this.ablate.W_O?.includes(layer))
+      return {
+        formula: `no W_O: concat itself = ${fixed(value, 4)}`,
+        terms: [{ ref: this.#from("concat", i, j, { layer }), what: "the same number" }],
+      };
     const side = row(this.matrix({ layer, stage: "concat", head: null }), i);
-    return { formula: `concat(heads) · column ${j} of W_O = sum of ${side.length} products = ${fixed(value, 4)}`, terms: this.#products(side, this.#column(W_O, j), (t) => this.#from("concat", i, t, { layer }), "× W_O") };
+    return {
+      formula: `concat(heads) · column ${j} of W_O = sum of ${side.length} products = ${fixed(value, 4)}`,
+      terms: this.#products(side, this.#column(W_O, j), (t) => this.#from("concat", i, t, { layer }), "× W_O"),
+    };
   }
 
   _concat({ layer, i, j }, value) {
     const width = this.config.d_v;
     const head = Math.floor(j / width);
-    return { formula: `column ${j} of concat is column ${j % width} of head ${head} = ${fixed(value, 4)}`, terms: [{ ref: this.#from("heads", i, j % width, { layer, head }), what: "the same number" }] };
+    return {
+      formula: `column ${j} of concat is column ${j % width} of head ${head} = ${fixed(value, 4)}`,
+      terms: [{ ref: this.#from("heads", i, j % width, { layer, head }), what: "the same number" }],
+    };
   }
 
   _heads({ layer, head, i, j }, value) {
-    if (this.ablate.heads?.some(([l, k]) => l === layer && k === head)) return { formula: "this head is switched off: 0", terms: [] };
+    if (this.ablate.heads?.some(([l, k]) => l === layer && k === head))
+      return { formula: "this head is switched off: 0", terms: [] };
     const weights = row(this.matrix({ layer, head, stage: "weights" }), i);
     const V = this.matrix({ layer, head, stage: "V" });
-    const terms = this.#products(weights, this.#column(V, j), (t) => this.#from("V", t, j, { layer, head }), "weight ×");
+    const terms = this.#products(
+      weights,
+      this.#column(V, j),
+      (t) => this.#from("V", t, j, { layer, head }),
+      "weight ×",
+    );
     for (const term of terms) term.factor = weights[term.ref.i];
-    return { formula: `Σ weight × value over the tokens = ${fixed(value, 4)}`, terms: [...terms, ...terms.slice(0, 3).map(({ ref }) => ({ ref: this.#from("weights", i, ref.i, { layer, head }), what: "the weight" }))] };
+    return {
+      formula: `Σ weight × value over the tokens = ${fixed(value, 4)}`,
+      terms: [
+        ...terms,
+        ...terms
+          .slice(0, 3)
+          .map(({ ref }) => ({ ref: this.#from("weights", i, ref.i, { layer, head }), what: "the weight" })),
+      ],
+    };
   }
 
   _weights({ layer, head, i, j }, value) {
@@ -191,7 +235,8 @@ export class Provenance {
     const W = row(this.matrix({ layer, head, stage: "weights" }), i);
     const seen = [...s].filter((_, k) => W[k] > 0 || k <= i || this.ablate.mask);
     const maximum = Math.max(...seen);
-    if (value === 0 && j > i && !this.ablate.mask) return { formula: "the causal mask hides this token: weight 0, whatever the score", terms: [] };
+    if (value === 0 && j > i && !this.ablate.mask)
+      return { formula: "the causal mask hides this token: weight 0, whatever the score", terms: [] };
     const total = seen.reduce((sum, v) => sum + Math.exp(v - maximum), 0);
     return {
       formula: `softmax over ${seen.length} tokens: exp(${fixed(s[j], 3)} − ${fixed(maximum, 3)}) / ${fixed(total, 4)} = ${fmt(value, 4)}`,
@@ -206,14 +251,20 @@ export class Provenance {
     const terms = this.#products(q, k, (t) => this.#from("Q", i, t, { layer, head }), "× key");
     return {
       formula: `q · k ${scaled ? `/ √${q.length} = ${fixed(dot(q, k), 4)} / ${fixed(Math.sqrt(q.length), 4)}` : "(no scale)"} = ${fixed(value, 4)}`,
-      terms: [...terms.slice(0, 6), ...terms.slice(0, 6).map(({ ref }) => ({ ref: this.#from("K", j, ref.j, { layer, head }), what: "the key’s" }))],
+      terms: [
+        ...terms.slice(0, 6),
+        ...terms.slice(0, 6).map(({ ref }) => ({ ref: this.#from("K", j, ref.j, { layer, head }), what: "the key’s" })),
+      ],
     };
   }
 
   #projection(name, width, { layer, head, i, j }, value) {
     const x = this.#inputRow(layer, i);
     const w = this.#column(this.transformer.layers[layer][name], head * width + j);
-    return { formula: `x · column ${head * width + j} of ${name} = sum of ${x.length} products = ${fixed(value, 4)}`, terms: this.#products(x, w, (t) => this.#input(layer, i, t), `× ${name}`) };
+    return {
+      formula: `x · column ${head * width + j} of ${name} = sum of ${x.length} products = ${fixed(value, 4)}`,
+      terms: this.#products(x, w, (t) => this.#input(layer, i, t), `× ${name}`),
+    };
   }
 
   _Q(ref, value) {
@@ -232,7 +283,10 @@ export class Provenance {
     const [embedded, position] = [this.#from("embedded", i, j), this.#from("positions", i, j)];
     return {
       formula: `embedding + position = ${fixed(this.value(embedded), 4)} + ${fixed(this.value(position), 4)} = ${fixed(value, 4)}`,
-      terms: [{ ref: embedded, what: "embedding" }, { ref: position, what: "position" }],
+      terms: [
+        { ref: embedded, what: "embedding" },
+        { ref: position, what: "position" },
+      ],
     };
   }
 
@@ -240,12 +294,16 @@ export class Provenance {
     const id = this.trace.ids[i];
     const e = this.transformer.parameters.E.data[id * this.config.d_model + j];
     const scale = this.ablate.embedding_scale ? "" : ` × √${this.config.d_model}`;
-    return { formula: `row ${id} of E, column ${j}${scale} = ${fixed(e, 5)}${scale} = ${fixed(value, 4)}. The id ${id} is where it starts.`, terms: [] };
+    return {
+      formula: `row ${id} of E, column ${j}${scale} = ${fixed(e, 5)}${scale} = ${fixed(value, 4)}. The id ${id} is where it starts.`,
+      terms: [],
+    };
   }
 
   _positions({ i, j }, value) {
     const d = this.config.d_model;
-    if (value === 0 && (this.ablate.positions || this.config.positions === "none")) return { formula: "no positions: 0", terms: [] };
+    if (value === 0 && (this.ablate.positions || this.config.positions === "none"))
+      return { formula: "no positions: 0", terms: [] };
     return { formula: `${j % 2 ? "cos" : "sin"}(${i} / 10000^(${j - (j % 2)}/${d})) = ${fixed(value, 4)}`, terms: [] };
   }
 }

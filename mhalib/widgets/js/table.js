@@ -15,12 +15,25 @@ export function dataTable(summary, content) {
     if (!details.open) return;
     const { head, rows } = content();
     table.replaceChildren(
-      h("thead", {}, h("tr", {}, head.map((text) => h("th", { scope: "col" }, rich(text))))),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          head.map((text) => h("th", { scope: "col" }, rich(text))),
+        ),
+      ),
       h(
         "tbody",
         {},
         rows.map(([first, ...cells]) =>
-          h("tr", {}, h("th", { scope: "row" }, first), cells.map((cell) => h("td", {}, cell))),
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, first),
+            cells.map((cell) => h("td", {}, cell)),
+          ),
         ),
       ),
     );

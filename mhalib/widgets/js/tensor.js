@@ -99,7 +99,10 @@ export function columns(A, from, to) {
 
 /** Matrices of equal height, side by side. */
 export function concat(parts) {
-  const C = matrix(parts[0].rows, parts.reduce((sum, A) => sum + A.cols, 0));
+  const C = matrix(
+    parts[0].rows,
+    parts.reduce((sum, A) => sum + A.cols, 0),
+  );
   for (let i = 0; i < C.rows; i++) {
     let at = i * C.cols;
     for (const A of parts) {

@@ -60,7 +60,7 @@ export class Tokenizer {
   mergeSteps(text) {
     let words = splitWords(text).map((word) => [...encoder.encode(word)]);
     const steps = [{ words }];
-    for (let rank; (rank = this.#nextMerge(words)) !== undefined; ) {
+    for (let rank; (rank = this.#nextMerge(words)) !== undefined;) {
       words = words.map((word) => this.#merge(word, rank));
       steps.push({ words, rank });
     }
@@ -70,7 +70,7 @@ export class Tokenizer {
   encode(text) {
     return splitWords(text).flatMap((textWord) => {
       let word = [...encoder.encode(textWord)];
-      for (let rank; (rank = this.#nextMerge([word])) !== undefined; ) word = this.#merge(word, rank);
+      for (let rank; (rank = this.#nextMerge([word])) !== undefined;) word = this.#merge(word, rank);
       return word;
     });
   }

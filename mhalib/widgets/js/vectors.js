@@ -9,7 +9,11 @@ export function cosine(a, b) {
 /** A with each row scaled to length 1. */
 export function unitRows(A) {
   const lengths = Array.from({ length: A.rows }, (_, i) => Math.sqrt(dot(row(A, i), row(A, i))));
-  return matrix(A.rows, A.cols, A.data.map((value, c) => value / lengths[Math.floor(c / A.cols)]));
+  return matrix(
+    A.rows,
+    A.cols,
+    A.data.map((value, c) => value / lengths[Math.floor(c / A.cols)]),
+  );
 }
 
 /** The other rows by their cosine with row `index`: [[row, cosine]], nearest first. */
@@ -28,7 +32,11 @@ export function principalPlane(A) {
   const d = A.cols;
   const centre = new Float64Array(d);
   for (let c = 0; c < A.data.length; c++) centre[c % d] += A.data[c] / A.rows;
-  const C = matrix(A.rows, d, A.data.map((value, c) => value - centre[c % d]));
+  const C = matrix(
+    A.rows,
+    d,
+    A.data.map((value, c) => value - centre[c % d]),
+  );
   const S = Array.from({ length: d }, () => new Float64Array(d));
   for (let i = 0; i < C.rows; i++) {
     const x = row(C, i);

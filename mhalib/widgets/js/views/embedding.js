@@ -66,8 +66,14 @@ function build(model, el, transformer, tokenizer) {
       const d = model.get("d_model");
       const pair = j - (j % 2);
       const value = P.data[i * d + j];
-      say(pointed, `position ${i}, column ${j}: ${j % 2 ? "cos" : "sin"}(${i} / 10000^(${pair}/${d})) = ${fixed(value, 4)}`);
-      positions.mark([[i, 0, 1, d], [i, j, 1, 1, "mh-strong"]]);
+      say(
+        pointed,
+        `position ${i}, column ${j}: ${j % 2 ? "cos" : "sin"}(${i} / 10000^(${pair}/${d})) = ${fixed(value, 4)}`,
+      );
+      positions.mark([
+        [i, 0, 1, d],
+        [i, j, 1, 1, "mh-strong"],
+      ]);
     },
   });
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
@@ -110,8 +116,20 @@ function build(model, el, transformer, tokenizer) {
     h(
       "div",
       { class: "mh-grid-2" },
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "positions: one row each"), positions.element, pointed),
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, rich("`P`[0] · `P`[k]: similarity by distance")), similarity.element, tablePositions.element),
+      h(
+        "div",
+        { class: "mh-panel" },
+        h("p", { class: "mh-title" }, "positions: one row each"),
+        positions.element,
+        pointed,
+      ),
+      h(
+        "div",
+        { class: "mh-panel" },
+        h("p", { class: "mh-title" }, rich("`P`[0] · `P`[k]: similarity by distance")),
+        similarity.element,
+        tablePositions.element,
+      ),
     ),
   );
 
@@ -141,7 +159,10 @@ function build(model, el, transformer, tokenizer) {
           ),
         );
         dots.replaceChildren(...marks);
-        say(share, `rows scaled to length 1, on the two directions in which they differ most (${fixed(100 * plane.share, 0)} % of the variance)`);
+        say(
+          share,
+          `rows scaled to length 1, on the two directions in which they differ most (${fixed(100 * plane.share, 0)} % of the variance)`,
+        );
       }
       const at = index();
       position.move(0, order.indexOf(at));
@@ -157,18 +178,37 @@ function build(model, el, transformer, tokenizer) {
         ...nearest.map(([i, value]) => {
           const bar = h("span", { class: "mh-meter" });
           bar.style.setProperty("--part", Math.max(0, value));
-          return h("li", {}, h("button", { type: "button", class: "mh-link", onclick: () => assign(model, { word: words[i] }) }, labels[i]), bar, fixed(value, 3));
+          return h(
+            "li",
+            {},
+            h(
+              "button",
+              { type: "button", class: "mh-link", onclick: () => assign(model, { word: words[i] }) },
+              labels[i],
+            ),
+            bar,
+            fixed(value, 3),
+          );
         }),
       );
       const [n, d] = [model.get("n"), model.get("d_model")];
       if (P?.rows !== n || P?.cols !== d) {
         P = sinusoidalPositions(n, d);
-        positions.update({ matrix: P, kind: "signed", rows: n <= 24 ? Array.from({ length: n }, (_, i) => String(i)) : [] });
+        positions.update({
+          matrix: P,
+          kind: "signed",
+          rows: n <= 24 ? Array.from({ length: n }, (_, i) => String(i)) : [],
+        });
         const x = scaleLinear([0, n - 1], [similarity.inner.left, similarity.inner.right]);
         const values = Array.from({ length: n }, (_, k) => dot(row(P, 0), row(P, k)));
         const low = Math.min(0, ...values);
         const y = scaleLinear([low, d / 2], [similarity.inner.bottom, similarity.inner.top]);
-        similarity.ticks({ x: [0, n - 1].map((k) => [k, String(k)]), y: [0, d / 2].map((v) => [v, String(v)]), xScale: x, yScale: y });
+        similarity.ticks({
+          x: [0, n - 1].map((k) => [k, String(k)]),
+          y: [0, d / 2].map((v) => [v, String(v)]),
+          xScale: x,
+          yScale: y,
+        });
         set(curve, { d: line(values.map((v, k) => [x(k), y(v)])) });
         tablePositions.update();
       }

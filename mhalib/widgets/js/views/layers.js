@@ -32,7 +32,10 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
   const stream = heatmap({
     label: "The stream of the chosen token",
     onMove: (i, j) => {
-      stream.mark([[i, 0, 1, now.stream.cols], [i, j, 1, 1, "mh-strong"]]);
+      stream.mark([
+        [i, 0, 1, now.stream.cols],
+        [i, j, 1, 1, "mh-strong"],
+      ]);
       say(streamRead, `${now.list[i][0]}, feature ${j}: ${fixed(now.stream.data[i * now.stream.cols + j], 4)}`);
     },
   });
@@ -40,9 +43,15 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
   const change = heatmap({
     label: "How much each token changed at each stage",
     onMove: (i, j) => {
-      change.mark([[i, 0, 1, now.changes.cols], [i, j, 1, 1, "mh-strong"]]);
+      change.mark([
+        [i, 0, 1, now.changes.cols],
+        [i, j, 1, 1, "mh-strong"],
+      ]);
       const value = now.changes.data[i * now.changes.cols + j];
-      say(changeRead, `${now.list[i][0]}, “${now.labels[j]}”: ${value === 0 ? "not changed at all" : `changed by ${fmt(100 * value)} % of its length`}`);
+      say(
+        changeRead,
+        `${now.list[i][0]}, “${now.labels[j]}”: ${value === 0 ? "not changed at all" : `changed by ${fmt(100 * value)} % of its length`}`,
+      );
     },
   });
   const reach = h("p", { class: "mh-note", "aria-live": "polite" });
@@ -57,7 +66,8 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
   }));
   const next = predictions();
   const words = model.get("words").map((id) => [id, show(tokenizer, id)]);
-  const numbered = (from, to) => Object.fromEntries(Array.from({ length: to - from + 1 }, (_, i) => [from + i, String(from + i)]));
+  const numbered = (from, to) =>
+    Object.fromEntries(Array.from({ length: to - from + 1 }, (_, i) => [from + i, String(from + i)]));
 
   el.append(
     h(
@@ -69,16 +79,40 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
         "div",
         { class: "mh-row" },
         choice(model, "depth", stops, { label: "`N` layers used", options: numbered(0, N), number: true }),
-        Object.keys(variants).length > 1 ? choice(model, "norm", stops, { label: "norm (a model trained with each)", options: { post: "post-norm", pre: "pre-norm" } }) : null,
+        Object.keys(variants).length > 1
+          ? choice(model, "norm", stops, {
+              label: "norm (a model trained with each)",
+              options: { post: "post-norm", pre: "pre-norm" },
+            })
+          : null,
         resetButton(model, NAMES, first),
       ),
     ),
-    h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, rich("the stream of the token: `d_model` features, stage by stage")), stream.element, streamRead),
+    h(
+      "div",
+      { class: "mh-panel" },
+      h("p", { class: "mh-title" }, rich("the stream of the token: `d_model` features, stage by stage")),
+      stream.element,
+      streamRead,
+    ),
     h(
       "div",
       { class: "mh-grid-2" },
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "the same word in another sentence"), textBox(model, "other", stops, { label: "the other sentence", limit: 400 }), apart.element, apartText, table.element),
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "what comes next, after the chosen token"), next.element),
+      h(
+        "div",
+        { class: "mh-panel" },
+        h("p", { class: "mh-title" }, "the same word in another sentence"),
+        textBox(model, "other", stops, { label: "the other sentence", limit: 400 }),
+        apart.element,
+        apartText,
+        table.element,
+      ),
+      h(
+        "div",
+        { class: "mh-panel" },
+        h("p", { class: "mh-title" }, "what comes next, after the chosen token"),
+        next.element,
+      ),
     ),
     h(
       "div",
@@ -103,7 +137,12 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
       const position = Math.min(model.get("position"), ids.length - 1);
       const list = used(mine(ids.join()));
       now = { labels, list, stream: streamOf(list, position) };
-      stream.update({ matrix: now.stream, rows: list.map(([name]) => shorten(name)), kind: "signed", max: largestSize(now.stream) });
+      stream.update({
+        matrix: now.stream,
+        rows: list.map(([name]) => shorten(name)),
+        kind: "signed",
+        max: largestSize(now.stream),
+      });
 
       const otherIds = idsOf(tokenizer, model.get("other"));
       const found = otherIds.indexOf(ids[position]);
@@ -112,7 +151,11 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
 
       const last = row(list.at(-1)[1], position);
       const { probabilities } = transformer.readOut(matrix(1, last.length, last));
-      next.update(tokenizer, `after “${labels[position]}”, read after ${depth} layer${depth === 1 ? "" : "s"}`, row(probabilities, 0));
+      next.update(
+        tokenizer,
+        `after “${labels[position]}”, read after ${depth} layer${depth === 1 ? "" : "s"}`,
+        row(probabilities, 0),
+      );
 
       now.changes = changes(list, used(swapped(ids.with(position, model.get("replacement")).join())));
       change.update({ matrix: now.changes, rows: list.map(([name]) => shorten(name)), cols: labels });
@@ -128,7 +171,12 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
     const values = now.cosines ?? [];
     const low = Math.min(0, ...values);
     const y = linear([low, 1], [apart.inner.bottom, apart.inner.top]);
-    apart.ticks({ x: now.list.map(([name], s) => [s, s ? (s % 2 ? `attn ${(s - 1) / 2}` : `ffn ${s / 2 - 1}`) : "X"]), y: [0, 0.5, 1].map((v) => [v, String(v)]), xScale: x, yScale: y });
+    apart.ticks({
+      x: now.list.map(([name], s) => [s, s ? (s % 2 ? `attn ${(s - 1) / 2}` : `ffn ${s / 2 - 1}`) : "X"]),
+      y: [0, 0.5, 1].map((v) => [v, String(v)]),
+      xScale: x,
+      yScale: y,
+    });
     set(curve, { d: line(values.map((value, s) => [x(s), y(value)])) });
     dots.replaceChildren(
       ...values.map((value, s) => {
@@ -138,7 +186,12 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
       }),
     );
     const word = now.labels[Math.min(model.get("position"), now.labels.length - 1)];
-    say(apartText, values.length ? `cosine of the two vectors of “${word}”: ${fixed(values[0], 3)} at the start, ${fixed(values.at(-1), 3)} at the end` : `“${word}” is not in the other sentence.`);
+    say(
+      apartText,
+      values.length
+        ? `cosine of the two vectors of “${word}”: ${fixed(values[0], 3)} at the start, ${fixed(values.at(-1), 3)} at the end`
+        : `“${word}” is not in the other sentence.`,
+    );
   }
   return () => stops.forEach((stop) => stop());
 }

@@ -38,10 +38,34 @@ const LAYER = {
   residual_2: "residual sum",
   norm_2: "layer norm",
 };
-const PRE_NORM = ["norm_1", "Q", "K", "V", "scores", "weights", "heads", "concat", "O", "residual_1", "norm_2", "ffn_hidden", "ffn", "residual_2"];
+const PRE_NORM = [
+  "norm_1",
+  "Q",
+  "K",
+  "V",
+  "scores",
+  "weights",
+  "heads",
+  "concat",
+  "O",
+  "residual_1",
+  "norm_2",
+  "ffn_hidden",
+  "ffn",
+  "residual_2",
+];
 const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
 const SQUARE = ["scores", "weights"];
-const WIDTHS = { Q: "`d_k`", K: "`d_k`", V: "`d_v`", scores: "`n`", weights: "`n`", heads: "`d_v`", concat: "`h`·`d_v`", ffn_hidden: "`d_ff`" };
+const WIDTHS = {
+  Q: "`d_k`",
+  K: "`d_k`",
+  V: "`d_v`",
+  scores: "`n`",
+  weights: "`n`",
+  heads: "`d_v`",
+  concat: "`h`·`d_v`",
+  ffn_hidden: "`d_ff`",
+};
 
 /** ["scale", "heads.0.1", "W_O.2", "layers.1"] as what `Transformer.forward` takes out. */
 export function ablation(off, { n_layers: N, n_heads: H }) {
@@ -49,7 +73,8 @@ export function ablation(off, { n_layers: N, n_heads: H }) {
   for (const name of off) {
     const [kind, layer, head] = name.split(".");
     if (Object.hasOwn(SWITCHES, kind)) ablate[kind] = true;
-    else if (kind === "heads" && Number(layer) < N && Number(head) < H) ablate.heads.push([Number(layer), Number(head)]);
+    else if (kind === "heads" && Number(layer) < N && Number(head) < H)
+      ablate.heads.push([Number(layer), Number(head)]);
     else if (["W_O", "layers"].includes(kind) && Number(layer) < N) ablate[kind].push(Number(layer));
   }
   return ablate;
@@ -96,7 +121,11 @@ function build(model, el, { transformer, tokenizer }) {
     "fieldset",
     { class: "mh-control mh-chips mh-board" },
     h("legend", {}, "switched on (press to switch off)"),
-    h("div", { class: "mh-chip-row" }, Object.entries(SWITCHES).map(([name, label]) => toggle(name, label))),
+    h(
+      "div",
+      { class: "mh-chip-row" },
+      Object.entries(SWITCHES).map(([name, label]) => toggle(name, label)),
+    ),
     Array.from({ length: N }, (_, l) =>
       h(
         "div",
@@ -114,7 +143,12 @@ function build(model, el, { transformer, tokenizer }) {
     layer: Object.hasOwn(LAYER, stage) ? Math.min(model.get("layer"), N - 1) : null,
     head: PER_HEAD.includes(stage) ? Math.min(model.get("head"), H - 1) : null,
   });
-  const follow = (ref) => assign(model, { follow: nameOf(ref), ...(ref.layer === null ? {} : { layer: ref.layer }), ...(ref.head === null ? {} : { head: ref.head }) });
+  const follow = (ref) =>
+    assign(model, {
+      follow: nameOf(ref),
+      ...(ref.layer === null ? {} : { layer: ref.layer }),
+      ...(ref.head === null ? {} : { head: ref.head }),
+    });
   const tiles = {};
   const tile = (stage, title) => {
     const refAt = (i, j) => ({ ...place(stage), i, j });
@@ -124,7 +158,10 @@ function build(model, el, { transformer, tokenizer }) {
         compact: true,
         onMove: (i, j, pressed) => {
           const ref = refAt(i, j);
-          say(pointed, `${label(ref)}: ${fixed((side === "whole" ? now.whole.source : now.shown.source).value(ref), 4)}${side === "whole" && now.changed ? " in the whole model" : ""}`);
+          say(
+            pointed,
+            `${label(ref)}: ${fixed((side === "whole" ? now.whole.source : now.shown.source).value(ref), 4)}${side === "whole" && now.changed ? " in the whole model" : ""}`,
+          );
           if (pressed || el.querySelector(":focus-visible") === maps[side].surface) follow(ref);
         },
       });
@@ -132,7 +169,14 @@ function build(model, el, { transformer, tokenizer }) {
     const gone = h("p", { class: "mh-note" }, "this layer is switched off");
     const size = h("p", { class: "mh-note" });
     tiles[stage] = { maps, gone, size };
-    return h("div", { class: "mh-panel mh-stage" }, h("p", { class: "mh-title" }, rich(title)), h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element), gone, size);
+    return h(
+      "div",
+      { class: "mh-panel mh-stage" },
+      h("p", { class: "mh-title" }, rich(title)),
+      h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element),
+      gone,
+      size,
+    );
   };
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
 
@@ -148,7 +192,9 @@ function build(model, el, { transformer, tokenizer }) {
   });
 
   const token = pick(model, "position", stops, "read the prediction after");
-  const next = predictions({ onPick: (id) => follow({ stage: "probabilities", layer: null, head: null, i: now.position, j: id }) });
+  const next = predictions({
+    onPick: (id) => follow({ stage: "probabilities", layer: null, head: null, i: now.position, j: id }),
+  });
   const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
   const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
   stops.push(relations.stop);
@@ -157,9 +203,16 @@ function build(model, el, { transformer, tokenizer }) {
   const idsTable = h("ol", { class: "mh-tokens mh-ids" });
   const drawIds = cached((key, position) =>
     idsTable.replaceChildren(
-      ...key.split(",").map((id, i) =>
-        h("li", { class: "mh-token", "data-tint": Number(i === position) }, h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, Number(id)))), h("span", { class: "mh-id" }, id)),
-      ),
+      ...key
+        .split(",")
+        .map((id, i) =>
+          h(
+            "li",
+            { class: "mh-token", "data-tint": Number(i === position) },
+            h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, Number(id)))),
+            h("span", { class: "mh-id" }, id),
+          ),
+        ),
     ),
   );
   const table = dataTable("The followed number’s matrix", () => {
@@ -168,8 +221,14 @@ function build(model, el, { transformer, tokenizer }) {
     if (!A) return { head: ["no such number here"], rows: [] };
     const columns = Math.min(A.cols, 64);
     return {
-      head: ["token", ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j)))],
-      rows: Array.from({ length: A.rows }, (_, i) => [now.labels[i], ...[...row(A, i)].slice(0, columns).map((v) => fixed(v, 3))]),
+      head: [
+        "token",
+        ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j))),
+      ],
+      rows: Array.from({ length: A.rows }, (_, i) => [
+        now.labels[i],
+        ...[...row(A, i)].slice(0, columns).map((v) => fixed(v, 3)),
+      ]),
     };
   });
 
@@ -186,12 +245,22 @@ function build(model, el, { transformer, tokenizer }) {
     h(
       "div",
       { class: "mh-grid-2" },
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "what comes next (pick a word to follow its probability back)"), next.element, lossText),
+      h(
+        "div",
+        { class: "mh-panel" },
+        h("p", { class: "mh-title" }, "what comes next (pick a word to follow its probability back)"),
+        next.element,
+        lossText,
+      ),
       relations.element,
     ),
     h("div", { class: "mh-panel mh-explain mh-follow" }, h("div", { class: "mh-row" }, back, path), formula, terms),
     h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "tokens and ids"), idsTable),
-    h("div", { class: "mh-stages" }, Object.entries(BEFORE).map(([stage, title]) => tile(stage, title))),
+    h(
+      "div",
+      { class: "mh-stages" },
+      Object.entries(BEFORE).map(([stage, title]) => tile(stage, title)),
+    ),
     h(
       "div",
       { class: "mh-row" },
@@ -199,19 +268,39 @@ function build(model, el, { transformer, tokenizer }) {
       choice(model, "head", stops, { label: "head", options: numbers(H), number: true }),
       pointed,
     ),
-    h("div", { class: "mh-stages" }, order.map((stage) => tile(stage, LAYER[stage]))),
-    h("div", { class: "mh-panel" }, colourKey("signed"), h("p", { class: "mh-note" }, "1 stands for the largest number of a picture (for weights: for 1)")),
+    h(
+      "div",
+      { class: "mh-stages" },
+      order.map((stage) => tile(stage, LAYER[stage])),
+    ),
+    h(
+      "div",
+      { class: "mh-panel" },
+      colourKey("signed"),
+      h("p", { class: "mh-note" }, "1 stands for the largest number of a picture (for weights: for 1)"),
+    ),
     table.element,
   );
 
   function label({ layer, stage, head, i, j }) {
-    const where = [layer === null ? null : `layer ${layer}`, head === null ? null : `head ${head}`].filter(Boolean).join(", ");
+    const where = [layer === null ? null : `layer ${layer}`, head === null ? null : `head ${head}`]
+      .filter(Boolean)
+      .join(", ");
     const column = SQUARE.includes(stage)
       ? `“${now.labels[j]}”`
       : stage === "logits" || stage === "probabilities"
         ? `“${showExact(tokenizer, j)}”`
         : j;
-    const name = { heads: "head output", ffn_hidden: "feed-forward, inside", ffn: "feed-forward", norm_1: "norm", norm_2: "norm", residual_1: "residual sum", residual_2: "residual sum" }[stage] ?? stage;
+    const name =
+      {
+        heads: "head output",
+        ffn_hidden: "feed-forward, inside",
+        ffn: "feed-forward",
+        norm_1: "norm",
+        norm_2: "norm",
+        residual_1: "residual sum",
+        residual_2: "residual sum",
+      }[stage] ?? stage;
     return `${where ? `${where}: ` : ""}${name}[“${now.labels[i]}”, ${column}]`;
   }
 
@@ -228,7 +317,10 @@ function build(model, el, { transformer, tokenizer }) {
       return;
     }
     const before = now.changed ? now.whole.source.value(ref) : null;
-    say(path, `${label(ref)} = ${fmt(found.value, 4)}${before === null || before === undefined ? "" : ` (whole model: ${fmt(before, 4)})`}`);
+    say(
+      path,
+      `${label(ref)} = ${fmt(found.value, 4)}${before === null || before === undefined ? "" : ` (whole model: ${fmt(before, 4)})`}`,
+    );
     say(formula, found.formula);
     const shown = found.terms.slice(0, 12);
     const focused = terms.contains(document.activeElement);
@@ -238,10 +330,14 @@ function build(model, el, { transformer, tokenizer }) {
           "button",
           { type: "button", class: "mh-button mh-small", onclick: () => follow(term.ref) },
           `${label(term.ref)} ${fixed(now.shown.source.value(term.ref), 3)}`,
-          term.factor === undefined ? ` ${term.what}` : ` ${term.what} ${fixed(term.factor, 3)} = ${fixed(term.product, 3)}`,
+          term.factor === undefined
+            ? ` ${term.what}`
+            : ` ${term.what} ${fixed(term.factor, 3)} = ${fixed(term.product, 3)}`,
         ),
       ),
-      found.terms.length > shown.length ? h("span", { class: "mh-note" }, `and ${found.terms.length - shown.length} smaller products`) : "",
+      found.terms.length > shown.length
+        ? h("span", { class: "mh-note" }, `and ${found.terms.length - shown.length} smaller products`)
+        : "",
     );
     if (focused) (terms.querySelector("button") ?? back).focus();
     for (const [stage, { maps }] of Object.entries(tiles)) {
@@ -265,7 +361,12 @@ function build(model, el, { transformer, tokenizer }) {
       if (!ids.length) return;
       const position = Math.min(model.get("position"), ids.length - 1);
       const ablate = ablation(off, transformer.config);
-      now = { labels, position, whole: whole(ids.join()), changed: off.length ? changed(ids.join(), JSON.stringify(off)) : null };
+      now = {
+        labels,
+        position,
+        whole: whole(ids.join()),
+        changed: off.length ? changed(ids.join(), JSON.stringify(off)) : null,
+      };
       now.shown = now.changed ?? now.whole;
 
       for (const [stage, { maps, gone, size }] of Object.entries(tiles)) {
@@ -315,7 +416,8 @@ function readLink(model) {
     const good = Object.entries(LINKED).filter(([name, type]) => {
       const value = state[name];
       if (type === "number") return Number.isInteger(value) && value >= 0;
-      if (name === "off") return Array.isArray(value) && value.length <= 64 && value.every((each) => typeof each === "string");
+      if (name === "off")
+        return Array.isArray(value) && value.length <= 64 && value.every((each) => typeof each === "string");
       return typeof value === type && value.length <= 400;
     });
     for (const [name] of good) model.set(name, state[name]);

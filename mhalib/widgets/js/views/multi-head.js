@@ -43,15 +43,34 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
       type: "checkbox",
       onchange: () => {
         const others = model.get("heads_off").filter(([l, other]) => l !== model.get("layer") || other !== k);
-        assign(model, { heads_off: box.checked ? others : [...others, [model.get("layer"), k]].sort((a, b) => a[0] - b[0] || a[1] - b[1]) });
+        assign(model, {
+          heads_off: box.checked
+            ? others
+            : [...others, [model.get("layer"), k]].sort((a, b) => a[0] - b[0] || a[1] - b[1]),
+        });
       },
     });
-    const panel = h("div", { class: "mh-panel mh-head", "data-head": k % 8 }, h("label", { class: "mh-tick" }, box, h("span", {}, `head ${k}`)), map.element);
+    const panel = h(
+      "div",
+      { class: "mh-panel mh-head", "data-head": k % 8 },
+      h("label", { class: "mh-tick" }, box, h("span", {}, `head ${k}`)),
+      map.element,
+    );
     return { map, box, panel };
   });
 
-  const columns = h("div", { class: "mh-split-bar", "aria-hidden": "true" }, Array.from({ length: d }, (_, t) => h("span", { "data-head": Math.floor((t * H) / d) % 8 })));
-  const splitNote = h("p", { class: "mh-note" }, rich(`the \`d_model\` = ${d} columns of \`X\` \`W_Q\` make \`h\` = ${H} blocks of \`d_k\` = ${dK}, one a head; each map below has \`n\` × \`n\` weights`));
+  const columns = h(
+    "div",
+    { class: "mh-split-bar", "aria-hidden": "true" },
+    Array.from({ length: d }, (_, t) => h("span", { "data-head": Math.floor((t * H) / d) % 8 })),
+  );
+  const splitNote = h(
+    "p",
+    { class: "mh-note" },
+    rich(
+      `the \`d_model\` = ${d} columns of \`X\` \`W_Q\` make \`h\` = ${H} blocks of \`d_k\` = ${dK}, one a head; each map below has \`n\` × \`n\` weights`,
+    ),
+  );
   const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
   const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
   const next = predictions();
@@ -70,14 +89,28 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
       h(
         "div",
         { class: "mh-row" },
-        Object.keys(variants).length > 1 ? choice(model, "n_heads", stops, { label: "`h` (a model trained with each)", options: Object.fromEntries(Object.keys(variants).map((v) => [v, v])), number: true }) : null,
-        choice(model, "layer", stops, { label: "layer", options: Object.fromEntries(Array.from({ length: N }, (_, i) => [i, String(i)])), number: true }),
+        Object.keys(variants).length > 1
+          ? choice(model, "n_heads", stops, {
+              label: "`h` (a model trained with each)",
+              options: Object.fromEntries(Object.keys(variants).map((v) => [v, v])),
+              number: true,
+            })
+          : null,
+        choice(model, "layer", stops, {
+          label: "layer",
+          options: Object.fromEntries(Array.from({ length: N }, (_, i) => [i, String(i)])),
+          number: true,
+        }),
         tick(model, "causal", stops, { label: "causal mask" }),
         resetButton(model, NAMES, first),
       ),
     ),
     h("div", {}, columns, splitNote),
-    h("div", { class: "mh-heads", "data-count": H }, heads.map(({ panel }) => panel)),
+    h(
+      "div",
+      { class: "mh-heads", "data-count": H },
+      heads.map(({ panel }) => panel),
+    ),
     h("div", { class: "mh-panel" }, pointed, colourKey("share")),
     beforeAfter("the whole model", "with the heads you switched off"),
     h(
@@ -94,7 +127,11 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
     const n = now.labels.length;
     const [i, j] = at.map((value) => Math.min(value, n - 1));
     at = [i, j];
-    for (const { map } of heads) map.mark([[i, 0, 1, n], [i, j, 1, 1, "mh-strong"]]);
+    for (const { map } of heads)
+      map.mark([
+        [i, 0, 1, n],
+        [i, j, 1, 1, "mh-strong"],
+      ]);
     const shares = now.layer.weights.map((w, k) => `head ${k}: ${fixed(w.data[i * n + j], 3)}`).join(", ");
     say(pointed, `“${now.labels[i]}” looks at “${now.labels[j]}”: ${shares}`);
     next.update(tokenizer, `after “${now.labels[i]}”`, row(now.full.probabilities, i), {

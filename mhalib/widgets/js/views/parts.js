@@ -47,9 +47,24 @@ export function predictions({ onPick = null, count = 6 } = {}) {
             "li",
             { class: id === chosen ? "mh-chosen-word" : null },
             onPick
-              ? h("button", { type: "button", class: "mh-link", value: id, "aria-pressed": String(id === chosen), onclick: () => onPick(id) }, name)
+              ? h(
+                  "button",
+                  {
+                    type: "button",
+                    class: "mh-link",
+                    value: id,
+                    "aria-pressed": String(id === chosen),
+                    onclick: () => onPick(id),
+                  },
+                  name,
+                )
               : h("span", { class: "mh-name" }, name),
-            h("span", { class: "mh-pair" }, meter(before[id], "", exact?.get(id) ?? null), after && meter(after[id], "mh-after")),
+            h(
+              "span",
+              { class: "mh-pair" },
+              meter(before[id], "", exact?.get(id) ?? null),
+              after && meter(after[id], "mh-after"),
+            ),
             h(
               "span",
               { class: "mh-figures" },
@@ -89,10 +104,11 @@ export function relationLosses(transformer, tokenizer, texts) {
       say(note, "measuring …");
       const compare = () => (ablate ? evaluation.run(ablate, done) : done(null));
       if (whole) compare();
-      else evaluation.run({}, (result) => {
-        whole = result;
-        compare();
-      });
+      else
+        evaluation.run({}, (result) => {
+          whole = result;
+          compare();
+        });
     },
   };
 }
@@ -111,8 +127,18 @@ function relationBars() {
             "li",
             {},
             h("span", { class: "mh-name" }, name),
-            h("span", { class: "mh-pair" }, meter(full[name] / largest), changed && meter(changed[name] / largest, "mh-after")),
-            h("span", { class: "mh-figures" }, fixed(full[name], 2), changed && h("span", { class: "mh-after-text" }, fixed(changed[name], 2))),
+            h(
+              "span",
+              { class: "mh-pair" },
+              meter(full[name] / largest),
+              changed && meter(changed[name] / largest, "mh-after"),
+            ),
+            h(
+              "span",
+              { class: "mh-figures" },
+              fixed(full[name], 2),
+              changed && h("span", { class: "mh-after-text" }, fixed(changed[name], 2)),
+            ),
           ),
         ),
       );

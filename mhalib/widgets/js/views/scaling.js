@@ -61,7 +61,11 @@ export default function scaling(model, el) {
       ),
     ),
     h("div", { class: "mh-grid-2" }, histogram.element, softmax.element),
-    h("div", { class: "mh-tiles" }, tiles.map((t) => t.element)),
+    h(
+      "div",
+      { class: "mh-tiles" },
+      tiles.map((t) => t.element),
+    ),
     table.element,
   );
 
@@ -130,7 +134,10 @@ function histogramChart() {
           }),
         );
       set(area, {
-        d: bars([...density].map((d, i) => [x(i * width - half) + 0.5, x(width) - x(0) - 1, y(d)]), bottom),
+        d: bars(
+          [...density].map((d, i) => [x(i * width - half) + 0.5, x(width) - x(0) - 1, y(d)]),
+          bottom,
+        ),
       });
       set(theory, { d: curve(spread) });
       set(unit, { d: curve(1) });
@@ -170,10 +177,18 @@ function softmaxChart() {
       const x = linear([0, now.nKeys], [left, right]);
       const gap = Math.min(1, 60 / now.nKeys / 4);
       const weights = row(now.result.weights, 0);
-      set(area, { d: bars([...weights].map((w, j) => [x(j) + gap, x(1) - x(0) - 2 * gap, y(w)]), bottom) });
+      set(area, {
+        d: bars(
+          [...weights].map((w, j) => [x(j) + gap, x(1) - x(0) - 2 * gap, y(w)]),
+          bottom,
+        ),
+      });
       if (moved) {
         plot.ticks({
-          x: [[left + 14, "key 1"], [right - 17, `key ${now.nKeys}`]],
+          x: [
+            [left + 14, "key 1"],
+            [right - 17, `key ${now.nKeys}`],
+          ],
           y: [0, 0.5, 1].map((w) => [w, String(w)]),
           xScale: (at) => at,
           yScale: y,
@@ -204,7 +219,9 @@ function tile(title, key, note, logarithmic = false) {
     update({ dK, nKeys, scale, result }, lines) {
       if (drawn !== lines) {
         drawn = lines;
-        const all = Object.values(lines).flat().map((r) => r[key]);
+        const all = Object.values(lines)
+          .flat()
+          .map((r) => r[key]);
         if (logarithmic) {
           const [low, high] = [Math.min(...all), Math.max(...all)];
           y = log([low, high], [bottom, top]);

@@ -93,7 +93,10 @@ function build(model, el, tokenizer) {
       if (rank === undefined) say(said, bytes ? "No merge yet: every byte is a token." : "Type something.");
       else {
         const [a, b] = tokenizer.merges[rank].map((id) => `“${showExact(tokenizer, id)}” (${id})`);
-        say(said, `Merge number ${rank + 1} of the list: ${a} + ${b} → “${showExact(tokenizer, 256 + rank)}” (${256 + rank})`);
+        say(
+          said,
+          `Merge number ${rank + 1} of the list: ${a} + ${b} → “${showExact(tokenizer, 256 + rank)}” (${256 + rank})`,
+        );
       }
       words.forEach((word, w) => draw(word, w, rank));
       drawn.splice(words.length).forEach(({ items }) => items.forEach((item) => item.remove()));

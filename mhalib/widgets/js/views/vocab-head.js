@@ -31,7 +31,10 @@ function build(model, el, course) {
   const product = heatmap({
     label: "Dot product, feature by feature",
     onMove: (i, t) => {
-      product.mark([[0, t, 3, 1], [i, t, 1, 1, "mh-strong"]]);
+      product.mark([
+        [0, t, 3, 1],
+        [i, t, 1, 1, "mh-strong"],
+      ]);
       const [x, e, p] = [0, 1, 2].map((r) => fixed(now.product.data[r * now.product.cols + t], 3));
       say(feature, `feature ${t}: ${x} × ${e} = ${p}`);
     },
@@ -55,7 +58,11 @@ function build(model, el, course) {
 
   const prompt = () => idsOf(tokenizer, model.get("text"));
   const ids = () => [...prompt(), ...model.get("generated")].slice(0, MAX_LENGTH);
-  const settings = () => ({ temperature: model.get("temperature"), topK: model.get("top_k"), topP: model.get("top_p") });
+  const settings = () => ({
+    temperature: model.get("temperature"),
+    topK: model.get("top_k"),
+    topP: model.get("top_p"),
+  });
   const nextId = (all, step) => {
     const logits = row(transformer.forward(all).logits, all.length - 1);
     return draw(samplingProbabilities(logits, settings()), word(model.get("seed"), step + 1) / 2 ** 32);
@@ -72,7 +79,8 @@ function build(model, el, course) {
     assign(model, { generated, position: Math.max(0, all.length - 1) });
   }
 
-  const range = (from, to, step) => Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => Number((from + i * step).toFixed(2)));
+  const range = (from, to, step) =>
+    Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => Number((from + i * step).toFixed(2)));
   el.append(
     h(
       "div",
@@ -93,7 +101,9 @@ function build(model, el, course) {
         { class: "mh-row" },
         button("next token", () => write(1)),
         button("to the full stop", () => write(MAX_LENGTH)),
-        button("take back", () => assign(model, { generated: model.get("generated").slice(0, -1), position: Math.max(0, ids().length - 2) })),
+        button("take back", () =>
+          assign(model, { generated: model.get("generated").slice(0, -1), position: Math.max(0, ids().length - 2) }),
+        ),
         button("other luck", () => assign(model, { seed: (model.get("seed") + 1) % 2 ** 32, generated: [] })),
         resetButton(model, NAMES),
       ),
@@ -150,23 +160,38 @@ function build(model, el, course) {
         const least = entries.reduce((total, [, p]) => total - p * Math.log(p), 0);
         const ours = entries.reduce((total, [id, p]) => total - p * Math.log(before[id]), 0);
         say(against, `Expected loss here: ${fixed(ours, 3)} nats; the least anyone can reach: ${fixed(least, 3)}.`);
-      } else say(against, exact ? "In the course’s language the text is over here." : "No text of the course’s language starts like this: there is no exact answer.");
+      } else
+        say(
+          against,
+          exact
+            ? "In the course’s language the text is over here."
+            : "No text of the course’s language starts like this: there is no exact answer.",
+        );
 
       const x = row(trace.output, position);
       const e = row(transformer.parameters.E, chosen);
       const strip = matrix(3, x.length);
       strip.data.set(x);
       strip.data.set(e, x.length);
-      strip.data.set(x.map((value, t) => value * e[t]), 2 * x.length);
+      strip.data.set(
+        x.map((value, t) => value * e[t]),
+        2 * x.length,
+      );
       now = { logits, before, after, exact, product: strip };
       const shades = matrix(3, x.length);
       for (const r of [0, 1, 2]) {
         const part = row(strip, r);
         const max = part.reduce((a, b) => Math.max(a, Math.abs(b)), 1e-12);
-        shades.data.set(part.map((value) => value / max), r * x.length);
+        shades.data.set(
+          part.map((value) => value / max),
+          r * x.length,
+        );
       }
       product.update({ matrix: shades, rows: ["x", "E row", "product"], kind: "signed" });
-      say(sum, `logit of “${show(tokenizer, chosen)}” = sum of ${x.length} products = ${fixed(dot(x, e), 3)}; softmax makes it the probability ${fixed(before[chosen], 4)}`);
+      say(
+        sum,
+        `logit of “${show(tokenizer, chosen)}” = sum of ${x.length} products = ${fixed(dot(x, e), 3)}; softmax makes it the probability ${fixed(before[chosen], 4)}`,
+      );
 
       const start = prompt().length;
       writing.replaceChildren(tokenizer.decode(all.slice(0, start)), h("mark", {}, tokenizer.decode(all.slice(start))));
