@@ -51,7 +51,7 @@ def server(site):
 def pages(site) -> list[str]:
     """Return the addresses of all pages below the book's folder."""
     found = sorted(str(page.relative_to(site)) for page in site.rglob("*.html"))
-    return [page for page in found if not page.startswith("_static")]
+    return [page for page in found if not page.startswith("_")]  # _static, and the print copy
 
 
 @pytest.fixture(scope="session")
