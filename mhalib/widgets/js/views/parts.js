@@ -92,7 +92,7 @@ export function relationLosses(transformer, tokenizer, texts) {
   let asked;
   const done = (changed) => {
     bars.update(whole, changed);
-    say(note, `nats a word, on ${texts.length} texts the model has not seen`);
+    say(note, `nats a word, on ${texts.length} texts drawn apart from training`);
   };
   return {
     element: h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "loss by relation"), bars.element, note),
