@@ -107,6 +107,12 @@ class ModelWidget(TokenizedWidget):
             raise ValueError(f"{name} must lie in 0 … {count - 1}, got {value}")
         return value
 
+    @traitlets.observe("n_heads", "norm")
+    def _load(self, change: dict[str, Any]) -> None:
+        name, value = change["name"], change["new"]
+        if name == self._variant and value != getattr(self.transformer.config, name):
+            self.use(self.variant(value))
+
     def use(self, model: str | Transformer) -> None:
         """Show another model."""
         self.transformer = load_model(model) if isinstance(model, str) else model

@@ -67,11 +67,6 @@ class LayersWidget(ModelWidget):
         self.words = self.words or whole_words(self.tokenizer)
         self.replacement = self.replacement or self.words[0]
 
-    @traitlets.observe("norm")
-    def _load(self, change: dict[str, Any]) -> None:
-        if change["new"] != self.transformer.config.norm:
-            self.use(self.variant(change["new"]))
-
     @property
     def ablation(self) -> Ablation:
         return Ablation(layers=range(self.depth, self.transformer.config.n_layers))

@@ -64,11 +64,6 @@ class MultiHeadWidget(ModelWidget):
         self.n_heads = self.transformer.config.n_heads
         self.set_trait("evaluation", evaluation())
 
-    @traitlets.observe("n_heads")
-    def _load(self, change: dict[str, Any]) -> None:
-        if change["new"] != self.transformer.config.n_heads:
-            self.use(self.variant(change["new"]))
-
     @property
     def ablation(self) -> Ablation:
         config = self.transformer.config
