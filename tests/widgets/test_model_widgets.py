@@ -227,3 +227,11 @@ def test_embedding_neighbours_are_nearest():
     assert {" mice", " cranes", " seals"} <= set(names)
     assert cosines == sorted(cosines, reverse=True)
     assert widget.plane.shape == (len(widget.words), 2)
+
+
+def test_layers_chooses_the_model_trained_with_the_norm():
+    widget = LayersWidget()
+    widget.norm = "pre"
+    assert widget.transformer.config.norm == "pre"
+    widget.norm = "post"
+    assert widget.transformer.config.norm == "post"
