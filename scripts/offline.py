@@ -49,9 +49,8 @@ def anchor(page: str, identifier: str = "") -> str:
     return f"{page.removesuffix('.html').replace('/', '-')}--{identifier}"
 
 
-def article(html: Path, page: str, pages: list[str]) -> Tag:
+def article(soup: BeautifulSoup, page: str, pages: list[str]) -> Tag:
     """What a page says, with its links pointing inside the one document."""
-    soup = BeautifulSoup((html / page).read_text("utf-8"), "html.parser")
     body = soup.select_one("article.bd-article")
     if body is None:
         raise ValueError(f"{page} has no article")
@@ -79,16 +78,18 @@ def article(html: Path, page: str, pages: list[str]) -> Tag:
 
 def one_document(html: Path) -> str:
     """All pages as one, in reading order; styles of the book, none of its scripts."""
-    pages = reading_order(html)
-    first = BeautifulSoup((html / "index.html").read_text("utf-8"), "html.parser")
+    pages = {
+        page: BeautifulSoup((html / page).read_text("utf-8"), "html.parser")
+        for page in reading_order(html)
+    }
     styles: dict[str, None] = {}
-    for page in pages:
-        soup = BeautifulSoup((html / page).read_text("utf-8"), "html.parser")
+    for page, soup in pages.items():
         for link in soup.select('link[rel~="stylesheet"]'):
             styles[urljoin(f"{BOOK}{page}", link["href"]).removeprefix(BOOK)] = None
     links = "".join(f'<link rel="stylesheet" href="{style}"/>' for style in styles)
-    title = first.title.get_text() if first.title else ""
-    bodies = "".join(str(article(html, page, pages)) for page in pages)
+    first = pages["index.html"].title
+    title = first.get_text() if first else ""
+    bodies = "".join(str(article(soup, page, list(pages))) for page, soup in pages.items())
     return (
         f'<!DOCTYPE html><html lang="en" data-theme="light" data-mode="light"><head>'
         f'<meta charset="utf-8"/><title>{title}</title>{links}</head>'
@@ -96,9 +97,9 @@ def one_document(html: Path) -> str:
     )
 
 
-def make_pdf(html: Path, target: Path, browser: Browser) -> None:
+def make_pdf(document: str, html: Path, target: Path, browser: Browser) -> None:
     source = html / "_print.html"  # beside the pages, so that their images and styles are found
-    source.write_text(one_document(html), "utf-8")
+    source.write_text(document, "utf-8")
     page = browser.new_page()
     page.set_default_timeout(0)  # a whole book takes its time
     try:
@@ -138,7 +139,7 @@ def main() -> None:
     else:
         with sync_playwright() as playwright:
             browser = launch(playwright)
-            make_pdf(options.html, target, browser)
+            make_pdf(one_document(options.html), options.html, target, browser)
             browser.close()
     print(f"{target}: {target.stat().st_size / 1e6:.1f} MB")
 

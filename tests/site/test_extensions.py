@@ -1,5 +1,6 @@
 """The book's own extensions, function by function."""
 
+import os
 import sys
 from pathlib import Path
 
@@ -121,3 +122,28 @@ def test_a_signature_names_functions_without_their_address():
 
     assert "0x" not in signature(call, "call")
     assert "choose=test_a_docstring_becomes_sections, kind=int" in signature(call, "call")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere KaTeX is asked over a port")
+def test_katex_may_take_its_time(tmp_path, monkeypatch):
+    """The socket's file is there before anybody listens; asking again is no wait per formula."""
+    import course
+
+    late = tmp_path / "late.py"
+    late.write_text(
+        "import socket, sys, time\n"
+        "server = socket.socket(socket.AF_UNIX)\n"
+        "server.bind(sys.argv[1])\n"
+        "time.sleep(0.5)\n"
+        "server.listen()\n"
+        "server.accept()[0].sendall(b'here')\n"
+    )
+    server = course.katex.KaTeXServer
+    monkeypatch.setattr(server, "build_command", lambda socket: [sys.executable, late, socket])
+    process, sock = course.start_katex(server, tmp_path, timeout=30)
+    with process, sock:
+        assert sock.recv(4) == b"here"
+        process.communicate()
+    with pytest.raises(Exception, match="(?i)tim"):
+        monkeypatch.setattr(server, "build_command", lambda socket: [sys.executable, "-c", ""])
+        course.start_katex(server, tmp_path / "nobody", timeout=0.1)
