@@ -20,7 +20,6 @@ three scripts from a network; here they come from the folder --scripts, made by
 """
 
 import argparse
-import base64
 import gzip
 import json
 import os
@@ -36,6 +35,7 @@ import numpy as np
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import mhalib
+from mhalib.model import GRID
 from mhalib.widgets import (
     EmbeddingWidget,
     LayersWidget,
@@ -47,7 +47,7 @@ from mhalib.widgets import (
     VocabHeadWidget,
     base,
 )
-from mhalib.widgets.models import pack
+from mhalib.widgets.models import pack, shrink
 
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -210,15 +210,15 @@ def random_model(n_heads: int = 8, n_layers: int = 3) -> mhalib.Transformer:
     """Return a model of the size of the course's main one, with more heads."""
     vocab = mhalib.load_tokenizer().vocab_size
     config = mhalib.Config(vocab_size=vocab, d_model=64, n_heads=n_heads, n_layers=n_layers)
-    return mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(8)))
+    parameters = mhalib.init_parameters(config, np.random.default_rng(8))
+    rounded = {name: np.rint(array / GRID) * GRID for name, array in parameters.items()}
+    return mhalib.Transformer(config, rounded)
 
 
 def site(folder: Path, model: mhalib.Transformer) -> None:
     """Write a page for each widget, with the bundle and the weights beside it."""
     shutil.copytree(base.STATIC, folder, dirs_exist_ok=True)
-    packed = pack(model, np.float16)
-    packed["data"] = base64.b64encode(packed["data"]).decode("ascii")
-    script = f"(globalThis.mhalibModels ??= {{}}).random = {json.dumps(packed)};"
+    script = f"(globalThis.mhalibModels ??= {{}}).random = {json.dumps(shrink(pack(model)))};"
     (folder / "models" / "random.js").write_text(script)
     for name, (make, _) in WIDGETS.items():
         figure = make(model).html().replace('"model": null', '"model": "random"')

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 Cache = list[tuple[Array, Array]]  # K and V of each layer
 WEIGHTS = Path(__file__).parent / "weights"
+# The course's models are rounded to multiples of this: float16 holds them exactly, and a page gets
+# them in little more than a byte each.
+GRID = 1 / 512
 
 
 @dataclass(frozen=True)

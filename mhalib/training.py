@@ -20,7 +20,7 @@ from tqdm.auto import tqdm
 from mhalib import language
 from mhalib.analysis import evaluate, evaluation_texts, what_heads_do
 from mhalib.language import RELATIONS, Score, Text
-from mhalib.model import Config, Transformer, init_parameters, load_model, load_tokenizer
+from mhalib.model import GRID, Config, Transformer, init_parameters, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
 from mhalib.torch.model import Transformer as TorchTransformer
 
@@ -235,12 +235,13 @@ def file_name(name: str, seed: int) -> str:
 
 
 def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> Path:
-    """Write the weights as float16, the curve, and a card that says where they came from.
+    """Write the weights, rounded to multiples of `GRID`, the curve, and a card about both.
 
     Returns the path of the card.
     """
     path = out / f"{file_name(name, seed)}.safetensors"
-    model.save(path, np.float16)
+    rounded = {key: np.rint(array / GRID) * GRID for key, array in model.parameters.items()}
+    Transformer(model.config, rounded).save(path, np.float16)
     path.chmod(0o644)  # safetensors makes files that only their owner can read
     path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
     recipe = RECIPES[name]
@@ -249,7 +250,7 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
     card = f"""# {name}: {recipe.about}
 
 - Command: `python -m mhalib.training {name} --seed {seed} --steps {steps} --out DIRECTORY`
-- Model: {model.n_parameters} parameters, float16; {asdict(model.config)}
+- Model: {model.n_parameters} parameters, multiples of 1/{1 / GRID:.0f}; {asdict(model.config)}
 - Data: the language of `mhalib/language.py`; {steps} steps of {recipe.batch} texts, drawn
   anew; tokens from `tokenizer.json`
 - Optimiser: Adam (β 0.9, 0.98), learning rate up to {recipe.peak} in {recipe.warm_up} steps,

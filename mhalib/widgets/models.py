@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from mhalib.model import WEIGHTS, Transformer, load_model, load_tokenizer
+from mhalib.model import GRID, WEIGHTS, Transformer, load_model, load_tokenizer
 from mhalib.widgets.grammar import tabulate
 
 FOLDER = Path(__file__).parent / "static" / "models"
@@ -33,20 +32,38 @@ def variants(trait: str) -> dict[str, str]:
     return {value: name for value, name in VARIANTS[trait].items() if name in SHIPPED}
 
 
-def pack(model: Transformer, dtype: DTypeLike = np.float64) -> dict[str, Any]:
-    """Return a model as JSON-ready values, with the parameters as bytes in ``data``."""
+def pack(model: Transformer) -> dict[str, Any]:
+    """Return a model as JSON-ready values, with the parameters (float64) as bytes in ``data``."""
+    arrays = model.parameters.values()
     return {
         "config": asdict(model.config),
         "tensors": [[name, list(array.shape)] for name, array in model.parameters.items()],
-        "dtype": np.dtype(dtype).name,
-        "data": b"".join(
-            np.ascontiguousarray(array, dtype).tobytes() for array in model.parameters.values()
-        ),
+        "data": b"".join(np.ascontiguousarray(array, np.float64).tobytes() for array in arrays),
     }
 
 
+def shrink(packed: dict[str, Any], grid: float = GRID) -> dict[str, Any]:
+    """Return a packed model whose parameters are multiples of `grid` in few bytes, as text.
+
+    A multiple k is stored as 2k, or −2k − 1 if it is negative, in 16 bits: the lower bytes of all
+    parameters first, then the upper ones, which are nearly all 0 and cost nothing once compressed.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is no multiple of `grid`, or needs more than 16 bits.
+    """
+    multiples = np.frombuffer(packed["data"]) / grid
+    if not np.array_equal(multiples, np.clip(np.rint(multiples), -(2**15), 2**15 - 1)):
+        raise ValueError(f"data must hold multiples of grid = {grid}, of 16 bits each")
+    whole = multiples.astype(np.int16)
+    unsigned = ((whole << 1) ^ (whole >> 15)).view(np.uint8).reshape(-1, 2)
+    data = base64.b64encode(unsigned.T.tobytes()).decode("ascii")
+    return {**packed, "grid": grid, "data": data}
+
+
 def script(name: str) -> str:
-    """Return the classic script that hands a course model (float16, base64) to the page.
+    """Return the classic script that hands a course model to the page.
 
     "tokenizer" stands for the merges, which all models share, and the list of the variants,
     "grammar" for the language.
@@ -59,6 +76,5 @@ def script(name: str) -> str:
     elif name == "grammar":
         packed = tabulate()
     else:
-        packed = pack(load_model(name), np.float16)
-        packed["data"] = base64.b64encode(packed["data"]).decode("ascii")
+        packed = shrink(pack(load_model(name)))
     return f"(globalThis.mhalibModels ??= {{}})[{json.dumps(name)}] = {json.dumps(packed)};\n"

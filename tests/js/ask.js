@@ -59,6 +59,10 @@ const ANSWERS = {
     return losses(unpack(model).forward(ids, { ablate }));
   },
 
+  shrunk({ packed }) {
+    return Object.fromEntries(Object.entries(unpack(packed).parameters).map(([name, A]) => [name, [...A.data]]));
+  },
+
   /** The shipped script, run as a page runs it. */
   shipped({ path, ids }) {
     new Function(readFileSync(path, "utf8"))();
@@ -68,4 +72,5 @@ const ANSWERS = {
 };
 
 const question = JSON.parse(readFileSync(0, "utf8"));
+if (question.model) question.model.data = Buffer.from(question.model.data, "base64");
 process.stdout.write(JSON.stringify(ANSWERS[question.what](question)));

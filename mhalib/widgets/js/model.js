@@ -4,10 +4,9 @@ import { attentionWeights, bothMasks, causalMask, logSumExp, scores, softmax } f
 import { embed, feedForward, layerNorm, sinusoidalPositions } from "./layers.js";
 import { add, columns, concat, matmul, matmulT, matrix, row } from "./tensor.js";
 
-/** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], dtype, data }. */
-export function unpack({ config, tensors, dtype, data }) {
-  const bytes = typeof data === "string" ? Uint8Array.from(atob(data), (c) => c.charCodeAt(0)) : viewBytes(data);
-  const numbers = dtype === "float16" ? halves(bytes) : new Float64Array(bytes.slice().buffer);
+/** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], grid, data }. */
+export function unpack({ config, tensors, grid, data }) {
+  const numbers = grid ? multiples(data, grid) : new Float64Array(viewBytes(data).slice().buffer);
   const parameters = {};
   let at = 0;
   for (const [name, shape] of tensors) {
@@ -21,15 +20,14 @@ function viewBytes(view) {
   return new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
 }
 
-function halves(bytes) {
-  const numbers = new Float64Array(bytes.length / 2);
-  const powers = Float64Array.from({ length: 32 }, (_, exponent) => 2 ** (exponent - 15));
-  for (let i = 0; i < numbers.length; i++) {
-    const word = bytes[2 * i] | (bytes[2 * i + 1] << 8);
-    const exponent = (word >> 10) & 31;
-    const fraction = word & 1023;
-    const size = exponent ? (1 + fraction / 1024) * powers[exponent] : fraction * 2 ** -24;
-    numbers[i] = word & 0x8000 ? -size : size;
+/** Undo `shrink`: all lower bytes, then all upper ones; 0, 1, 2, 3 … stand for 0, −1, 1, −2 … times `grid`. */
+function multiples(text, grid) {
+  const bytes = atob(text);
+  const count = bytes.length / 2;
+  const numbers = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const unsigned = bytes.charCodeAt(i) | (bytes.charCodeAt(count + i) << 8);
+    numbers[i] = ((unsigned >> 1) ^ -(unsigned & 1)) * grid;
   }
   return numbers;
 }
