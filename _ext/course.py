@@ -25,9 +25,11 @@ WIDGETS = ROOT / "mhalib" / "widgets" / "static"
 WIDGET_SCRIPT, WIDGET_STYLE = "widgets.js", "widgets.css"
 HAS_WIDGET = re.compile(r'<figure[^>]*class="[^"]*\bmhalib-widget\b')
 
-# Pages ask their own site only, and no attribute of theirs runs as a script.
+# Pages ask their own site only, and no attribute of theirs runs as a script. WebAssembly may be
+# compiled (the widgets' matrix product); no text is evaluated as a script.
 CONTENT_SECURITY_POLICY = (
-    "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline'; script-src-attr 'none'; "
+    "default-src 'self' data: blob:; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "script-src-attr 'none'; "
     "style-src 'self' 'unsafe-inline'; object-src 'none'; base-uri 'self'; form-action 'self'"
 )
 

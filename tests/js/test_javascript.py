@@ -54,8 +54,9 @@ def test_fixtures_are_what_numpy_computes(name):
 
 @pytest.fixture(scope="module")
 def tools():
-    """Have what package.json names: esbuild and prettier."""
-    if not (SOURCES / "node_modules" / "prettier").exists():
+    """Have what package.json names: esbuild, prettier, wabt."""
+    wanted = json.loads((SOURCES / "package.json").read_text("utf-8"))["devDependencies"]
+    if not all((SOURCES / "node_modules" / name).exists() for name in wanted):
         npm = NODE_BIN.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
         done = node(str(npm), "ci", "--no-audit", "--no-fund", cwd=SOURCES)
         assert done.returncode == 0, done.stderr
@@ -68,8 +69,11 @@ def test_sources_are_formatted(tools):
 
 
 def test_bundles_are_built_from_the_sources(tools, tmp_path):
+    compiled = SOURCES / "product.js"
+    before = compiled.read_text("utf-8")
     done = node("build.js", str(tmp_path), cwd=SOURCES)
     assert done.returncode == 0, done.stderr
+    assert compiled.read_text("utf-8") == before, "product.js differs from product.wat"
     built = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     shipped = {file.name: file.read_bytes() for file in STATIC.glob("widgets.*")}
     assert built.keys() == shipped.keys()

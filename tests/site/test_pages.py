@@ -162,8 +162,11 @@ def test_the_policy_forbids_other_hosts_and_scripts_in_attributes(server, pages,
           box.querySelector("button").click();
           await fetch("https://other.invalid/").catch(() => 0);
           await new Promise((done) => setTimeout(done, 300));
-          return {blocked, ran: window.ran ?? false};
+          let evaluated = true;
+          try { eval("1"); } catch { evaluated = false; }
+          return {blocked, ran: window.ran ?? false, evaluated};
         }"""
     )
     assert blocked["ran"] is False
+    assert blocked["evaluated"] is False
     assert {"script-src-attr", "img-src", "connect-src"} <= set(blocked["blocked"])

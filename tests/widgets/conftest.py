@@ -14,7 +14,7 @@ PAGE = """<!DOCTYPE html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta http-equiv="Content-Security-Policy"
- content="default-src 'none'; script-src file:; style-src file:">
+ content="default-src 'none'; script-src file: 'wasm-unsafe-eval'; style-src file:">
 <title>Widgets</title>
 <link rel="stylesheet" href="{static}/widgets.css">
 <script src="{static}/widgets.js"></script>

@@ -244,12 +244,33 @@ def test_machine_link_reproduces_the_state(widget_page, settle):
 def test_machine_shows_the_changed_model_beside_the_whole_one(widget_page, settle):
     page = ready(widget_page(MachineWidget(off=["heads.1.0"], layer=1, head=0).html()))
     tile = page.locator(".mh-stage", has_text="head output")
+    tile.scroll_into_view_if_needed()
+    settle(page)
     pictures = tile.locator("canvas:visible").evaluate_all("all => all.map((c) => c.toDataURL())")
     assert len(set(pictures)) == 2
     page.get_by_role("button", name="Reset").click()
     page.get_by_label("head 0", exact=True).nth(1).check()
     settle(page)
     expect(tile.locator("canvas:visible")).to_have_count(1)
+
+
+INK = """all => all.map((canvas) => {
+  const { width, height } = canvas;
+  return canvas.getContext("2d").getImageData(0, 0, width, height).data.some((byte) => byte > 0);
+})"""
+
+
+def test_a_picture_off_the_screen_is_drawn_when_it_comes_near(widget_page, settle):
+    page = ready(widget_page(MachineWidget().html()))
+    settle(page)
+    drawn = page.locator("canvas:visible").evaluate_all(INK)
+    assert False in drawn
+    below = page.locator("canvas:visible").nth(drawn.index(False))
+    page.get_by_label("your sentence").fill("I love to study bats")  # it changes meanwhile
+    below.scroll_into_view_if_needed()
+    settle(page)
+    assert below.evaluate("canvas => canvas.height") == 5
+    assert below.evaluate_all(INK) == [True]
 
 
 def address(**state):

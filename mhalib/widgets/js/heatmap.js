@@ -18,14 +18,14 @@ const opacity = (value, kind, max) => Math.min(1, Math.abs(value) / max) ** (kin
  */
 export function heatmap({ label, onMove = () => {}, compact = false }) {
   const canvas = h("canvas", { class: "mh-pixels", "aria-hidden": "true" });
-  const pen = canvas.getContext("2d");
+  const pen = canvas.getContext("2d", { willReadFrequently: true }); // small: no layer of its own
   const masked = svg("path", { class: "mh-masked" });
   const grid = svg("path", { class: "mh-lines" });
   const marks = svg("g");
   const over = svg("svg", { preserveAspectRatio: "none", "aria-hidden": "true" }, masked, grid, marks);
   const surface = h("div", { class: "mh-surface mh-map" }, canvas, over);
-  const top = h("div", { class: "mh-cols", "aria-hidden": "true" }, h("span"));
-  const left = h("div", { class: "mh-rows", "aria-hidden": "true" }, h("span"));
+  const top = h("div", { class: "mh-cols", "aria-hidden": "true" });
+  const left = h("div", { class: "mh-rows", "aria-hidden": "true" });
   const element = h("div", { class: `mh-heatmap${compact ? " mh-compact" : ""}` }, top, left, surface);
   let size = [0, 0];
   let drawn = {};
@@ -44,6 +44,17 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
     show: onMove,
   });
 
+  // Of many pictures only some are on the screen: the others are drawn when they come near it.
+  let wanted = null;
+  let near = false;
+  new IntersectionObserver(
+    (entries) => {
+      near = entries.at(-1).isIntersecting;
+      if (near && wanted) draw();
+    },
+    { rootMargin: "300px" },
+  ).observe(element);
+
   function resize(rows, cols) {
     if (size[0] === rows && size[1] === cols) return;
     size = [rows, cols];
@@ -57,6 +68,19 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
     drawn = {};
   }
 
+  function draw() {
+    const { matrix, mask, kind, max, rows, cols } = wanted;
+    const newMask = !same(mask?.data, drawn.mask?.data);
+    if (newMask) set(masked, { d: mask ? hatching(mask) : "" });
+    if (newMask || matrix !== drawn.matrix || kind !== drawn.kind || max !== drawn.max) {
+      pen.putImageData(paint(pen.createImageData(matrix.cols, matrix.rows), matrix, mask, kind, max), 0, 0);
+    }
+    write(left, rows);
+    write(top, cols);
+    drawn = wanted;
+    wanted = null;
+  }
+
   return {
     element,
     surface,
@@ -66,14 +90,8 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
       element.hidden = matrix.data.length === 0;
       if (element.hidden) return;
       resize(matrix.rows, matrix.cols);
-      const newMask = !same(mask?.data, drawn.mask?.data);
-      if (newMask) set(masked, { d: mask ? hatching(mask) : "" });
-      if (newMask || matrix !== drawn.matrix || kind !== drawn.kind || max !== drawn.max) {
-        pen.putImageData(paint(pen.createImageData(matrix.cols, matrix.rows), matrix, mask, kind, max), 0, 0);
-      }
-      drawn = { matrix, mask, kind, max };
-      relabel(left, rows);
-      relabel(top, cols);
+      wanted = { matrix, mask, kind, max, rows: labels(left, rows), cols: labels(top, cols) };
+      if (near) draw();
     },
     mark(outlines) {
       while (marks.childElementCount > outlines.length) marks.lastChild.remove();
@@ -95,12 +113,18 @@ function paint(image, { data }, mask, kind, max) {
   return image;
 }
 
-/** A stroke through each masked cell. */
-function hatching({ data, cols }) {
+/** A stroke through each masked cell, from its lower left to its upper right; strokes that meet are one line. */
+function hatching({ data, rows, cols }) {
+  const isMasked = (i, j) => i >= 0 && i < rows && j >= 0 && j < cols && !data[i * cols + j];
   let d = "";
-  data.forEach((allowed, c) => {
-    if (!allowed) d += `M${c % cols} ${Math.floor(c / cols) + 1}l1 -1`;
-  });
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < cols; j++) {
+      if (!isMasked(i, j) || isMasked(i + 1, j - 1)) continue;
+      let length = 1;
+      while (isMasked(i - length, j + length)) length++;
+      d += `M${j} ${i + 1}l${length} -${length}`;
+    }
+  }
   return d;
 }
 
@@ -110,15 +134,28 @@ function same(a, b) {
 
 const LONGEST = 12; // characters of a label
 
-/** Write the labels, a line each, as one text: layout and paint of one text cost least. */
-function relabel(strip, texts) {
+/** The labels of a strip, cut to the length that it makes room for. */
+function labels(strip, texts) {
   const lines = texts.map((text) => {
     const characters = [...text];
     return characters.length > LONGEST ? `${characters.slice(0, LONGEST - 1).join("")}…` : text;
   });
-  const longest = Math.max(0, ...lines.map((line) => [...line].length));
-  if (strip.style.getPropertyValue("--longest") !== String(longest)) strip.style.setProperty("--longest", longest);
-  say(strip.firstChild, lines.join("\n"));
+  const longest = String(Math.max(0, ...lines.map((line) => [...line].length)));
+  if (strip.style.getPropertyValue("--longest") !== longest) strip.style.setProperty("--longest", longest);
+  return lines;
+}
+
+/** Write the labels whose text is new. */
+function write(strip, lines) {
+  while (strip.childElementCount > lines.length) strip.lastChild.remove();
+  lines.forEach((line, k) => {
+    if (k === strip.childElementCount) {
+      const label = h("span");
+      label.style.setProperty("--at", k);
+      strip.append(label);
+    }
+    say(strip.children[k], line);
+  });
 }
 
 /** What the colours mean. */

@@ -2,7 +2,7 @@
 
 import { attentionWeights, bothMasks, causalMask, logSumExp, scores, softmax } from "./attention.js";
 import { embed, feedForward, layerNorm, sinusoidalPositions } from "./layers.js";
-import { add, columns, concat, matmul, matmulT, matrix, row } from "./tensor.js";
+import { add, columns, concat, matmul, matrix, row, transpose } from "./tensor.js";
 
 /** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], grid, data }. */
 export function unpack({ config, tensors, grid, data }) {
@@ -36,6 +36,7 @@ export class Transformer {
   constructor(config, parameters) {
     this.config = config;
     this.parameters = parameters;
+    this.unembedding = transpose(parameters.E);
     this.layers = Array.from({ length: config.n_layers }, (_, i) => {
       const prefix = `layers.${i}.`;
       return Object.fromEntries(
@@ -81,7 +82,7 @@ export class Transformer {
   readOut(stream, ablate = {}) {
     const { config, parameters: p } = this;
     const output = config.norm === "pre" && !ablate.norm ? layerNorm(stream, p.gamma_f, p.beta_f) : stream;
-    const logits = matmulT(output, p.E);
+    const logits = matmul(output, this.unembedding);
     return { output, logits, probabilities: eachRow(logits, softmax) };
   }
 }

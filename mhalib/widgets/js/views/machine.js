@@ -3,7 +3,7 @@
 import { causalMask } from "../attention.js";
 import { button, choice, pick, resetButton, valuesOf } from "../controls.js";
 import { idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
-import { assign, cached, fixed, fmt, h, rich, say, watch } from "../dom.js";
+import { assign, cached, fixed, fmt, h, rich, say, set, watch } from "../dom.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
 import { losses } from "../model.js";
 import { nameOf, parse, Provenance } from "../provenance.js";
@@ -201,20 +201,19 @@ function build(model, el, { transformer, tokenizer }) {
   const link = h("a", { class: "mh-button", href: "#" }, "link to this state");
   const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i)]));
   const idsTable = h("ol", { class: "mh-tokens mh-ids" });
-  const drawIds = cached((key, position) =>
-    idsTable.replaceChildren(
-      ...key
-        .split(",")
-        .map((id, i) =>
-          h(
-            "li",
-            { class: "mh-token", "data-tint": Number(i === position) },
-            h("span", { class: "mh-piece" }, h("bdi", {}, showExact(tokenizer, Number(id)))),
-            h("span", { class: "mh-id" }, id),
-          ),
-        ),
-    ),
-  );
+  const drawIds = (ids, position) => {
+    while (idsTable.childElementCount > ids.length) idsTable.lastChild.remove();
+    ids.forEach((id, i) => {
+      if (i === idsTable.childElementCount) {
+        const piece = h("span", { class: "mh-piece" }, h("bdi"));
+        idsTable.append(h("li", { class: "mh-token" }, piece, h("span", { class: "mh-id" })));
+      }
+      const item = idsTable.children[i];
+      say(item.firstChild.firstChild, showExact(tokenizer, id));
+      say(item.lastChild, String(id));
+      set(item, { "data-tint": Number(i === position) });
+    });
+  };
   const table = dataTable("The followed number’s matrix", () => {
     const ref = parse(model.get("follow"));
     const A = now.shown.source.matrix(ref);
@@ -381,7 +380,7 @@ function build(model, el, { transformer, tokenizer }) {
         gone.hidden = !now.changed || Boolean(pair[1]);
         if (pair[1]) maps.changed.update({ matrix: pair[1], kind, max, mask: mask(ablate.mask) });
       }
-      drawIds(ids.join(), position);
+      drawIds(ids, position);
 
       const followed = parse(model.get("follow"));
       next.update(tokenizer, `after “${labels[position]}”`, row(now.whole.trace.probabilities, position), {

@@ -1,7 +1,7 @@
 // Parts that several views share: predictions side by side, and losses by relation.
 
 import { showExact } from "../course.js";
-import { fixed, h, rich, say } from "../dom.js";
+import { fixed, h, rich, say, set } from "../dom.js";
 import { evaluator } from "../evaluation.js";
 import { ranked } from "../model.js";
 
@@ -17,12 +17,52 @@ export function firstCell(labels) {
   return bats < 0 ? [Math.max(0, labels.length - 3), 0] : [Math.max(0, labels.lastIndexOf("the")), bats];
 }
 
-/** A bar for a share; `mark` draws a line across it at another share. */
-function meter(value, className = "", mark = null) {
-  const bar = h("span", { class: `mh-meter ${className}${mark === null ? "" : " mh-marked"}` });
-  bar.style.setProperty("--part", Math.max(0, Math.min(1, value)));
-  if (mark !== null) bar.style.setProperty("--mark", mark);
-  return bar;
+/**
+ * A list of shares as bars, updated in place: each row { name, value, before, after, mark, figures }.
+ * `before` and `after` are the two bars (after may be null); `mark` a line across the first; `figures`
+ * the texts [[text, className]] behind. With `onPick` a name is a button that hands over the `value`.
+ */
+function bars({ tag, onPick = null }) {
+  const list = h(tag, { class: "mh-predictions" });
+  const rows = [];
+  const add = () => {
+    const name = onPick
+      ? h("button", { type: "button", class: "mh-link", onclick: () => onPick(Number(name.value)) })
+      : h("span", { class: "mh-name" });
+    const [before, after] = [h("span", { class: "mh-meter" }), h("span", { class: "mh-meter mh-after" })];
+    const figures = h("span", { class: "mh-figures" });
+    const item = h("li", {}, name, h("span", { class: "mh-pair" }, before, after), figures);
+    rows.push({ item, name, before, after, figures });
+    list.append(item);
+  };
+  const share = (bar, value) => bar.style.setProperty("--part", Math.max(0, Math.min(1, value)));
+  return {
+    element: list,
+    update(shown, chosen = null) {
+      const focused = list.contains(document.activeElement) ? document.activeElement.value : null;
+      while (rows.length > shown.length) rows.pop().item.remove();
+      while (rows.length < shown.length) add();
+      shown.forEach(({ name, value, before, after = null, mark = null, figures }, k) => {
+        const row = rows[k];
+        say(row.name, name);
+        if (onPick) set(row.name, { value, "aria-pressed": value === chosen });
+        row.item.classList.toggle("mh-chosen-word", chosen !== null && value === chosen);
+        share(row.before, before);
+        row.before.classList.toggle("mh-marked", mark !== null);
+        if (mark !== null) row.before.style.setProperty("--mark", mark);
+        row.after.hidden = after === null;
+        if (after !== null) share(row.after, after);
+        while (row.figures.childElementCount > figures.length) row.figures.lastChild.remove();
+        while (row.figures.childElementCount < figures.length) row.figures.append(h("span"));
+        figures.forEach(([text, className = ""], f) => {
+          say(row.figures.children[f], text);
+          set(row.figures.children[f], { class: className });
+        });
+      });
+      if (focused !== null && document.activeElement.value !== focused)
+        list.querySelector(`[value="${focused}"]`)?.focus();
+    },
+  };
 }
 
 /**
@@ -30,52 +70,30 @@ function meter(value, className = "", mark = null) {
  * null), and the `exact` ones as a Map from id to probability (or null).
  */
 export function predictions({ onPick = null, count = 6 } = {}) {
-  const list = h("ol", { class: "mh-predictions" });
+  const list = bars({ tag: "ol", onPick });
   const note = h("p", { class: "mh-note", "aria-live": "polite" });
   return {
-    element: h("div", {}, note, list),
+    element: h("div", {}, note, list.element),
     update(tokenizer, text, before, { after = null, exact = null, chosen = null } = {}) {
       say(note, text);
-      const focused = list.contains(document.activeElement) ? document.activeElement.value : null;
       const top = ranked(before).slice(0, count);
       const more = [...(after ? ranked(after).slice(0, 3) : []), ...(exact?.keys() ?? [])];
       for (const id of more) if (!top.includes(id) && top.length < count + 4) top.push(id);
-      list.replaceChildren(
-        ...top.map((id) => {
-          const name = showExact(tokenizer, id);
-          return h(
-            "li",
-            { class: id === chosen ? "mh-chosen-word" : null },
-            onPick
-              ? h(
-                  "button",
-                  {
-                    type: "button",
-                    class: "mh-link",
-                    value: id,
-                    "aria-pressed": String(id === chosen),
-                    onclick: () => onPick(id),
-                  },
-                  name,
-                )
-              : h("span", { class: "mh-name" }, name),
-            h(
-              "span",
-              { class: "mh-pair" },
-              meter(before[id], "", exact?.get(id) ?? null),
-              after && meter(after[id], "mh-after"),
-            ),
-            h(
-              "span",
-              { class: "mh-figures" },
-              fixed(before[id], 3),
-              exact && h("span", { class: "mh-exact-text" }, `exact ${fixed(exact.get(id) ?? 0, 3)}`),
-              after && h("span", { class: "mh-after-text" }, fixed(after[id], 3)),
-            ),
-          );
-        }),
+      list.update(
+        top.map((id) => ({
+          name: showExact(tokenizer, id),
+          value: id,
+          before: before[id],
+          after: after && after[id],
+          mark: exact?.get(id) ?? null,
+          figures: [
+            [fixed(before[id], 3)],
+            ...(exact ? [[`exact ${fixed(exact.get(id) ?? 0, 3)}`, "mh-exact-text"]] : []),
+            ...(after ? [[fixed(after[id], 3), "mh-after-text"]] : []),
+          ],
+        })),
+        chosen,
       );
-      if (focused !== null) list.querySelector(`[value="${focused}"]`)?.focus();
     },
   };
 }
@@ -115,32 +133,18 @@ export function relationLosses(transformer, tokenizer, texts) {
 
 /** One bar a relation: the loss of the whole model, and of the changed one. */
 function relationBars() {
-  const list = h("ul", { class: "mh-predictions" });
+  const list = bars({ tag: "ul" });
   return {
-    element: list,
+    element: list.element,
     update(full, changed) {
-      const names = Object.keys(full);
       const largest = Math.max(1, ...Object.values(full), ...Object.values(changed ?? {}));
-      list.replaceChildren(
-        ...names.map((name) =>
-          h(
-            "li",
-            {},
-            h("span", { class: "mh-name" }, name),
-            h(
-              "span",
-              { class: "mh-pair" },
-              meter(full[name] / largest),
-              changed && meter(changed[name] / largest, "mh-after"),
-            ),
-            h(
-              "span",
-              { class: "mh-figures" },
-              fixed(full[name], 2),
-              changed && h("span", { class: "mh-after-text" }, fixed(changed[name], 2)),
-            ),
-          ),
-        ),
+      list.update(
+        Object.keys(full).map((name) => ({
+          name,
+          before: full[name] / largest,
+          after: changed && changed[name] / largest,
+          figures: [[fixed(full[name], 2)], ...(changed ? [[fixed(changed[name], 2), "mh-after-text"]] : [])],
+        })),
       );
     },
   };
