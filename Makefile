@@ -23,11 +23,13 @@ site: html ## build the book and serve it
 	@echo "The course is at http://localhost:$(PORT)/ (Ctrl+C ends it)"
 	@$(BIN)/python -m http.server $(PORT) --bind 127.0.0.1 --directory _build/html
 
+# The longest files first, so that both processes end at the same time.
 test: $(READY) ## form, types, tests, doctests, lessons, book, browser
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --nbval tests mhalib chapters
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --nbval \
+	  tests/site tests/widgets tests mhalib chapters
 
 lessons: $(READY) ## run all lessons again and store their outputs (some: make lessons L=chapters/03-*)
 	$(BIN)/python scripts/lessons.py $(L)

@@ -23,7 +23,7 @@ FOOTER = (
 
 def launch(playwright: Playwright) -> Browser:
     """Chromium: the one that CHROMIUM names, else one on the PATH, else Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
     found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
     quiet = ("background-networking", "component-update", "sync")
     return playwright.chromium.launch(

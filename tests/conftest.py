@@ -12,7 +12,7 @@ settings.load_profile("course")
 
 def _browser() -> str | None:
     """The browser that CHROMIUM names, else one on the PATH, else None: Playwright's own."""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
     found = (shutil.which(name) for name in names)
     return os.environ.get("CHROMIUM") or next(filter(None, found), None)
 
