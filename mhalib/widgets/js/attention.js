@@ -58,13 +58,12 @@ export function bothMasks(a, b) {
 }
 
 /** scale · Q Kᵀ, by default with scale = 1/√d_k */
-export function scores(Q, K, scale = 1 / Math.sqrt(Q.cols)) {
-  return matmulT(Q, K, scale);
+export function scores(Q, K, scale = 1 / Math.sqrt(Q.cols), S = matrix(Q.rows, K.rows)) {
+  return matmulT(Q, K, scale, S);
 }
 
 /** softmax(S) over the keys the mask allows; a query with no allowed key gets 0. */
-export function attentionWeights(S, mask = null) {
-  const weights = matrix(S.rows, S.cols);
+export function attentionWeights(S, mask = null, weights = matrix(S.rows, S.cols)) {
   const [s, w, n] = [S.data, weights.data, S.cols];
   for (let start = 0; start < s.length; start += n) {
     let maximum = -Infinity;

@@ -2,7 +2,7 @@
 
 import { attentionWeights, bothMasks, causalMask, logSumExp, scores, softmax } from "./attention.js";
 import { embed, feedForward, layerNorm, sinusoidalPositions } from "./layers.js";
-import { add, columns, concat, matmul, matrix, row, transpose } from "./tensor.js";
+import { add, concat, copyColumns, matmul, matrix, row, stacked, transpose } from "./tensor.js";
 
 /** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], grid, data }. */
 export function unpack({ config, tensors, grid, data }) {
@@ -75,15 +75,23 @@ export class Transformer {
       layers.push({ index: i, ...block });
       stream = block.output;
     });
-    return { ids, embedded, positions, X, layers, ...(head ? this.readOut(stream, ablate) : { output: stream }) };
+    const end = head ? this.readOut(stream, ablate) : { output: stream };
+    return Object.assign(end, { ids, embedded, positions, X, layers });
   }
 
-  /** What the vocabulary head says about each row of a stream. */
+  /** What the vocabulary head says about each row of a stream; the softmax is computed when it is asked for. */
   readOut(stream, ablate = {}) {
     const { config, parameters: p } = this;
     const output = config.norm === "pre" && !ablate.norm ? layerNorm(stream, p.gamma_f, p.beta_f) : stream;
     const logits = matmul(output, this.unembedding);
-    return { output, logits, probabilities: eachRow(logits, softmax) };
+    let shares = null;
+    return {
+      output,
+      logits,
+      get probabilities() {
+        return (shares ??= eachRow(logits, softmax));
+      },
+    };
   }
 }
 
@@ -96,14 +104,20 @@ function eachRow(A, f) {
 /** Every intermediate of multi-head attention; Q, K, V, scores, weights and heads are one per head. */
 export function multiHeadTrace(X, p, { config, scale, mask, silenced = [] }) {
   const { n_heads: h, d_k: dK, d_v: dV } = config;
+  const n = X.rows;
   const split = (W, d) => {
     const all = matmul(X, W);
-    return Array.from({ length: h }, (_, i) => columns(all, i * d, (i + 1) * d));
+    const parts = stacked(h, n, d);
+    parts.forEach((part, i) => copyColumns(all, i * d, part));
+    return parts;
   };
   const [Q, K, V] = [split(p.W_Q, dK), split(p.W_K, dK), split(p.W_V, dV)];
-  const S = Q.map((q, i) => scores(q, K[i], scale));
-  const weights = S.map((s) => attentionWeights(s, mask));
-  const heads = weights.map((w, i) => (silenced.includes(i) ? matrix(w.rows, dV) : matmul(w, V[i])));
+  const [S, weights, heads] = [stacked(h, n, n), stacked(h, n, n), stacked(h, n, dV)];
+  for (let i = 0; i < h; i++) {
+    scores(Q[i], K[i], scale, S[i]);
+    attentionWeights(S[i], mask, weights[i]);
+    if (!silenced.includes(i)) matmul(weights[i], V[i], heads[i]);
+  }
   const side = concat(heads);
   return { Q, K, V, scores: S, weights, heads, concat: side, O: p.W_O ? matmul(side, p.W_O) : side };
 }

@@ -20,15 +20,23 @@ export function dot(a, b) {
   return sum;
 }
 
-/** A B */
-export function matmul(A, B) {
-  return product(A, B.data, B.cols, B.cols, 1);
+/** Several matrices of one size in one array: many small arrays cost more than their numbers. */
+export function stacked(count, rows, cols) {
+  const size = rows * cols;
+  const data = new Float64Array(count * size);
+  return Array.from({ length: count }, (_, i) => matrix(rows, cols, data.subarray(i * size, (i + 1) * size)));
 }
 
-/** scale · A Bᵀ */
-export function matmulT(A, B, scale = 1) {
-  const C = product(A, B.data, B.rows, 1, B.cols);
-  return scale === 1 ? C : map(C, (value) => scale * value);
+/** A B, written into C. */
+export function matmul(A, B, C = matrix(A.rows, B.cols)) {
+  return product(A, B.data, B.cols, 1, C);
+}
+
+/** scale · A Bᵀ, written into C. */
+export function matmulT(A, B, scale = 1, C = matrix(A.rows, B.rows)) {
+  product(A, B.data, 1, B.cols, C);
+  if (scale !== 1) for (let c = 0; c < C.data.length; c++) C.data[c] *= scale;
+  return C;
 }
 
 /** What `product.wat` exports, or null where a page may not run WebAssembly, or a browser is too old. */
@@ -43,8 +51,7 @@ export function compiled() {
 const wasm = compiled();
 
 /** C[i, j] = Σ_t A[i, t] · b[t · down + j · across] */
-function product(A, b, m, down, across) {
-  const C = matrix(A.rows, m);
+function product(A, b, down, across, C) {
   if (C.data.length && A.cols) (wasm ? fast : plain)(wasm, A, b, C, down, across);
   return C;
 }
@@ -93,10 +100,17 @@ export function add(A, B) {
   return C;
 }
 
+/** Fill C with the columns of A from `from` on. */
+export function copyColumns(A, from, C) {
+  for (let i = 0; i < A.rows; i++) {
+    for (let j = 0; j < C.cols; j++) C.data[i * C.cols + j] = A.data[i * A.cols + from + j];
+  }
+}
+
 /** Columns from … to−1 of A. */
 export function columns(A, from, to) {
   const C = matrix(A.rows, to - from);
-  for (let i = 0; i < A.rows; i++) C.data.set(row(A, i).subarray(from, to), i * C.cols);
+  copyColumns(A, from, C);
   return C;
 }
 

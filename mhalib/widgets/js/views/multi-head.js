@@ -27,7 +27,7 @@ function build(model, el, { transformer, tokenizer, variants }, first) {
 
   function run(key, ablate) {
     const trace = transformer.forward(key.split(",").filter(Boolean).map(Number), { ablate });
-    return { ...trace, loss: trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3) };
+    return Object.assign(trace, { loss: trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3) });
   }
 
   const isOff = (head) => model.get("heads_off").some(([l, k]) => l === model.get("layer") && k === head);
