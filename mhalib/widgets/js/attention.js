@@ -8,11 +8,10 @@ function largest(x) {
   return maximum;
 }
 
-/** exp(x − max x) / Σ exp(x − max x); a row of nothing but −∞ is all 0. */
-export function softmax(x) {
+/** exp(x − max x) / Σ exp(x − max x), written into `out`; a row of nothing but −∞ is all 0. */
+export function softmax(x, out = new Float64Array(x.length)) {
   const maximum = largest(x);
-  const out = new Float64Array(x.length);
-  if (maximum === -Infinity) return out;
+  if (maximum === -Infinity) return out.fill(0);
   let total = 0;
   for (let i = 0; i < x.length; i++) total += out[i] = Math.exp(x[i] - maximum);
   for (let i = 0; i < x.length; i++) out[i] /= total;

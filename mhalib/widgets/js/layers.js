@@ -1,6 +1,6 @@
 // Mirrors mhalib/embedding.py and mhalib/layers.py (chapters 2 and 6).
 
-import { map, matmul, matrix } from "./tensor.js";
+import { matmul, matrix } from "./tensor.js";
 
 /** Rows of E, times `scale`. */
 export function embed(ids, E, scale = Math.sqrt(E.cols)) {
@@ -57,7 +57,9 @@ export function linear(X, W, b) {
 
 /** activation(X W_1 + b_1) W_2 + b_2, and what is between the two layers. */
 export function feedForward(X, p, activation) {
-  const hidden = map(linear(X, p.W_1, p.b_1), ACTIVATIONS[activation]);
+  const hidden = linear(X, p.W_1, p.b_1);
+  const f = ACTIVATIONS[activation];
+  for (let c = 0; c < hidden.data.length; c++) hidden.data[c] = f(hidden.data[c]);
   return { hidden, output: linear(hidden, p.W_2, p.b_2) };
 }
 

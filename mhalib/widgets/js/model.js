@@ -89,15 +89,15 @@ export class Transformer {
       output,
       logits,
       get probabilities() {
-        return (shares ??= eachRow(logits, softmax));
+        return (shares ??= softmaxRows(logits));
       },
     };
   }
 }
 
-function eachRow(A, f) {
+function softmaxRows(A) {
   const B = matrix(A.rows, A.cols);
-  for (let i = 0; i < A.rows; i++) B.data.set(f(row(A, i)), i * A.cols);
+  for (let i = 0; i < A.rows; i++) softmax(row(A, i), row(B, i));
   return B;
 }
 

@@ -82,12 +82,6 @@ export function fast({ memory, product }, A, b, C, down, across) {
   else for (let i = 0; i < C.rows; i++) C.data.set(numbers.subarray(atC + i * m, atC + i * m + C.cols), i * C.cols);
 }
 
-export function map(A, f) {
-  const C = matrix(A.rows, A.cols);
-  for (let c = 0; c < C.data.length; c++) C.data[c] = f(A.data[c]); // faster than the built-in map
-  return C;
-}
-
 export function transpose(A) {
   const C = matrix(A.cols, A.rows);
   for (let i = 0; i < A.rows; i++) for (let j = 0; j < A.cols; j++) C.data[j * A.rows + i] = A.data[i * A.cols + j];
