@@ -186,6 +186,7 @@ def start_katex(
             sock.close()
             time.sleep(0.01)
     process.kill()
+    process.communicate()  # closes its pipes
     raise cls.timeout_error(timeout)
 
 
