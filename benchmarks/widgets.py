@@ -35,7 +35,6 @@ import numpy as np
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
 import mhalib
-from mhalib.model import GRID
 from mhalib.widgets import (
     EmbeddingWidget,
     LayersWidget,
@@ -211,8 +210,7 @@ def random_model(n_heads: int = 8, n_layers: int = 3) -> mhalib.Transformer:
     vocab = mhalib.load_tokenizer().vocab_size
     config = mhalib.Config(vocab_size=vocab, d_model=64, n_heads=n_heads, n_layers=n_layers)
     parameters = mhalib.init_parameters(config, np.random.default_rng(8))
-    rounded = {name: np.rint(array / GRID) * GRID for name, array in parameters.items()}
-    return mhalib.Transformer(config, rounded)
+    return mhalib.Transformer(config, parameters).rounded()
 
 
 def site(folder: Path, model: mhalib.Transformer) -> None:

@@ -350,6 +350,11 @@ class Transformer:
         """Write on from `ids` with cached decoding: see `mhalib.vocab.generate`."""
         return generate(self.decode, ids, n_new, choose, stop)
 
+    def rounded(self) -> Transformer:
+        """Return the model with its parameters rounded to multiples of `GRID`."""
+        rounded = {name: np.rint(array / GRID) * GRID for name, array in self.parameters.items()}
+        return Transformer(self.config, rounded)
+
     def save(self, path: str | Path, dtype: DTypeLike = np.float32) -> None:
         """Write the parameters as safetensors, the config in the file's metadata."""
         arrays = {

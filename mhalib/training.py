@@ -240,8 +240,7 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
     Returns the path of the card.
     """
     path = out / f"{file_name(name, seed)}.safetensors"
-    rounded = {key: np.rint(array / GRID) * GRID for key, array in model.parameters.items()}
-    Transformer(model.config, rounded).save(path, np.float16)
+    model.rounded().save(path, np.float16)
     path.chmod(0o644)  # safetensors makes files that only their owner can read
     path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
     recipe = RECIPES[name]

@@ -1,7 +1,7 @@
 """What all tests share: Hypothesis without randomness (two runs test the same), a browser."""
 
-import os
-import shutil
+import runpy
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
@@ -10,29 +10,14 @@ settings.register_profile("course", derandomize=True, deadline=None, max_example
 settings.load_profile("course")
 
 
-def _browser() -> str | None:
-    """The browser that CHROMIUM names, else one on the PATH, else None: Playwright's own."""
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-    found = (shutil.which(name) for name in names)
-    return os.environ.get("CHROMIUM") or next(filter(None, found), None)
-
-
 @pytest.fixture(scope="session")
 def chromium():
     """Chromium, one for the whole session (Playwright allows only one at a time)."""
     from playwright.sync_api import sync_playwright
 
+    launch = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "offline.py"))["launch"]
+
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=_browser(),
-            args=[
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-background-networking",
-                "--disable-component-update",
-                "--disable-sync",
-                "--no-first-run",
-            ],
-        )
+        browser = launch(playwright)
         yield browser
         browser.close()

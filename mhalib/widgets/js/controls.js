@@ -1,7 +1,7 @@
 // Native, labelled controls bound to one value of the model, both ways. Each returns its element
 // and pushes to `stops` what ends its binding.
 
-import { assign, h, rich, say } from "./dom.js";
+import { assign, fit, h, rich, say } from "./dom.js";
 
 function bind(model, name, stops, show) {
   const update = () => show(model.get(name));
@@ -125,11 +125,8 @@ function chipRow(label, makeInput) {
   return {
     element: h("fieldset", { class: "mh-control mh-chips" }, h("legend", {}, rich(label)), row),
     write(labels) {
-      while (row.childElementCount > labels.length) row.lastChild.remove();
-      labels.forEach((text, j) => {
-        if (j < row.childElementCount) say(row.children[j].lastChild, text);
-        else row.append(h("label", {}, makeInput(j), h("span", {}, text)));
-      });
+      fit(row, labels.length, (j) => h("label", {}, makeInput(j), h("span")));
+      labels.forEach((text, j) => say(row.children[j].lastChild, text));
     },
     check(isChecked) {
       row.querySelectorAll("input").forEach((input, j) => {

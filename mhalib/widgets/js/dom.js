@@ -33,6 +33,12 @@ export function say(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
+/** Let `parent` have `count` children: what is over goes, what is missing is made by `make(k)`. */
+export function fit(parent, count, make) {
+  while (parent.childElementCount > count) parent.lastChild.remove();
+  for (let k = parent.childElementCount; k < count; k++) parent.append(make(k));
+}
+
 /** "d_k" with a real subscript, in the colour of its dimension. */
 export function symbol(name) {
   const [base, sub] = name.split("_");

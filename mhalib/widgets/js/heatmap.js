@@ -3,7 +3,7 @@
 // with more or less opacity, which suits any background.
 
 import { cursor } from "./cursor.js";
-import { fixed, h, say, set, svg } from "./dom.js";
+import { fit, fixed, h, say, set, svg } from "./dom.js";
 
 const POSITIVE = [64, 118, 222];
 const NEGATIVE = [224, 108, 24];
@@ -94,8 +94,7 @@ export function heatmap({ label, onMove = () => {}, compact = false }) {
       if (near) draw();
     },
     mark(outlines) {
-      while (marks.childElementCount > outlines.length) marks.lastChild.remove();
-      while (marks.childElementCount < outlines.length) marks.append(svg("rect"));
+      fit(marks, outlines.length, () => svg("rect"));
       outlines.forEach(([i, j, height, width, className = ""], k) =>
         set(marks.children[k], { x: j, y: i, width, height, class: `mh-outline ${className}` }),
       );
@@ -147,15 +146,12 @@ function labels(strip, texts) {
 
 /** Write the labels whose text is new. */
 function write(strip, lines) {
-  while (strip.childElementCount > lines.length) strip.lastChild.remove();
-  lines.forEach((line, k) => {
-    if (k === strip.childElementCount) {
-      const label = h("span");
-      label.style.setProperty("--at", k);
-      strip.append(label);
-    }
-    say(strip.children[k], line);
+  fit(strip, lines.length, (k) => {
+    const label = h("span");
+    label.style.setProperty("--at", k);
+    return label;
   });
+  lines.forEach((line, k) => say(strip.children[k], line));
 }
 
 /** What the colours mean. */

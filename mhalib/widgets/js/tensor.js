@@ -52,11 +52,12 @@ const wasm = compiled();
 
 /** C[i, j] = Σ_t A[i, t] · b[t · down + j · across] */
 function product(A, b, down, across, C) {
-  if (C.data.length && A.cols) (wasm ? fast : plain)(wasm, A, b, C, down, across);
+  if (!wasm) plain(A, b, C, down, across);
+  else if (C.data.length && A.cols) fast(wasm, A, b, C, down, across);
   return C;
 }
 
-export function plain(_, A, b, C, down, across) {
+export function plain(A, b, C, down, across) {
   for (let i = 0; i < C.rows; i++) {
     for (let j = 0; j < C.cols; j++) {
       let sum = 0;

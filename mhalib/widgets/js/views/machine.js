@@ -3,7 +3,7 @@
 import { causalMask } from "../attention.js";
 import { button, choice, pick, resetButton, valuesOf } from "../controls.js";
 import { idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
-import { assign, cached, fixed, fmt, h, rich, say, set, watch } from "../dom.js";
+import { assign, cached, fit, fixed, fmt, h, rich, say, set, watch } from "../dom.js";
 import { colourKey, heatmap, largestSize } from "../heatmap.js";
 import { losses } from "../model.js";
 import { nameOf, parse, Provenance } from "../provenance.js";
@@ -202,12 +202,10 @@ function build(model, el, { transformer, tokenizer }) {
   const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i)]));
   const idsTable = h("ol", { class: "mh-tokens mh-ids" });
   const drawIds = (ids, position) => {
-    while (idsTable.childElementCount > ids.length) idsTable.lastChild.remove();
+    fit(idsTable, ids.length, () =>
+      h("li", { class: "mh-token" }, h("span", { class: "mh-piece" }, h("bdi")), h("span", { class: "mh-id" })),
+    );
     ids.forEach((id, i) => {
-      if (i === idsTable.childElementCount) {
-        const piece = h("span", { class: "mh-piece" }, h("bdi"));
-        idsTable.append(h("li", { class: "mh-token" }, piece, h("span", { class: "mh-id" })));
-      }
       const item = idsTable.children[i];
       say(item.firstChild.firstChild, showExact(tokenizer, id));
       say(item.lastChild, String(id));

@@ -1,7 +1,7 @@
 // Parts that several views share: predictions side by side, and losses by relation.
 
 import { showExact } from "../course.js";
-import { fixed, h, rich, say, set } from "../dom.js";
+import { fit, fixed, h, rich, say, set } from "../dom.js";
 import { evaluator } from "../evaluation.js";
 import { ranked } from "../model.js";
 
@@ -24,39 +24,34 @@ export function firstCell(labels) {
  */
 function bars({ tag, onPick = null }) {
   const list = h(tag, { class: "mh-predictions" });
-  const rows = [];
-  const add = () => {
+  const make = () => {
     const name = onPick
       ? h("button", { type: "button", class: "mh-link", onclick: () => onPick(Number(name.value)) })
       : h("span", { class: "mh-name" });
-    const [before, after] = [h("span", { class: "mh-meter" }), h("span", { class: "mh-meter mh-after" })];
-    const figures = h("span", { class: "mh-figures" });
-    const item = h("li", {}, name, h("span", { class: "mh-pair" }, before, after), figures);
-    rows.push({ item, name, before, after, figures });
-    list.append(item);
+    const pair = [h("span", { class: "mh-meter" }), h("span", { class: "mh-meter mh-after" })];
+    return h("li", {}, name, h("span", { class: "mh-pair" }, pair), h("span", { class: "mh-figures" }));
   };
   const share = (bar, value) => bar.style.setProperty("--part", Math.max(0, Math.min(1, value)));
   return {
     element: list,
     update(shown, chosen = null) {
       const focused = list.contains(document.activeElement) ? document.activeElement.value : null;
-      while (rows.length > shown.length) rows.pop().item.remove();
-      while (rows.length < shown.length) add();
+      fit(list, shown.length, make);
       shown.forEach(({ name, value, before, after = null, mark = null, figures }, k) => {
-        const row = rows[k];
-        say(row.name, name);
-        if (onPick) set(row.name, { value, "aria-pressed": value === chosen });
-        row.item.classList.toggle("mh-chosen-word", chosen !== null && value === chosen);
-        share(row.before, before);
-        row.before.classList.toggle("mh-marked", mark !== null);
-        if (mark !== null) row.before.style.setProperty("--mark", mark);
-        row.after.hidden = after === null;
-        if (after !== null) share(row.after, after);
-        while (row.figures.childElementCount > figures.length) row.figures.lastChild.remove();
-        while (row.figures.childElementCount < figures.length) row.figures.append(h("span"));
+        const item = list.children[k];
+        const [label, { children: meters }, { children: texts }] = item.children;
+        say(label, name);
+        if (onPick) set(label, { value, "aria-pressed": value === chosen });
+        item.classList.toggle("mh-chosen-word", chosen !== null && value === chosen);
+        share(meters[0], before);
+        meters[0].classList.toggle("mh-marked", mark !== null);
+        if (mark !== null) meters[0].style.setProperty("--mark", mark);
+        meters[1].hidden = after === null;
+        if (after !== null) share(meters[1], after);
+        fit(item.lastChild, figures.length, () => h("span"));
         figures.forEach(([text, className = ""], f) => {
-          say(row.figures.children[f], text);
-          set(row.figures.children[f], { class: className });
+          say(texts[f], text);
+          set(texts[f], { class: className });
         });
       });
       if (focused !== null && document.activeElement.value !== focused)
