@@ -7,7 +7,7 @@ r"""Scaled dot-product attention, one head (chapters 3 and 4).
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,6 +269,32 @@ def weighted_values(
     return terms.sum(axis=-2)
 
 
+@overload
+def attention(
+    Q: Array,
+    K: Array,
+    V: Array,
+    *,
+    mask: Array | None = ...,
+    causal: bool = ...,
+    bias: Array | None = ...,
+    scale: float | None = ...,
+    softcap: float | None = ...,
+    return_weights: Literal[False] = ...,
+) -> Array: ...
+@overload
+def attention(
+    Q: Array,
+    K: Array,
+    V: Array,
+    *,
+    mask: Array | None = ...,
+    causal: bool = ...,
+    bias: Array | None = ...,
+    scale: float | None = ...,
+    softcap: float | None = ...,
+    return_weights: Literal[True],
+) -> tuple[Array, Array]: ...
 def attention(
     Q: Float[Array, "*batch n_q d_k"],
     K: Float[Array, "*batch n_k d_k"],
@@ -280,7 +306,7 @@ def attention(
     scale: float | None = None,
     softcap: float | None = None,
     return_weights: bool = False,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     r"""Return, for each query, the average of the values, weighted by how well the keys match.
 
     Evaluates ``softmax(scale · Q Kᵀ + bias) V`` over the allowed keys, ``scale = 1/√d_k``.

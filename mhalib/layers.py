@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mhalib import _validate as validate
 from mhalib.attention import widened
-from mhalib.multihead import MultiHeadTrace, multi_head_trace
+from mhalib.multihead import A, MultiHeadTrace, multi_head_trace
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -148,17 +148,17 @@ def _feed_forward_hidden(
 
 
 @dataclass(frozen=True)
-class BlockTrace:
+class BlockTrace(Generic[A]):
     """Every intermediate of one block, in the order of computation; `output` is the stream."""
 
-    attention: MultiHeadTrace
-    residual_1: Float[Array, "*batch n d_model"]
-    norm_1: Float[Array, "*batch n d_model"]
-    ffn_hidden: Float[Array, "*batch n d_ff"]
-    ffn: Float[Array, "*batch n d_model"]
-    residual_2: Float[Array, "*batch n d_model"]
-    norm_2: Float[Array, "*batch n d_model"]
-    output: Float[Array, "*batch n d_model"]
+    attention: MultiHeadTrace[A]
+    residual_1: Float[A, "*batch n d_model"]
+    norm_1: Float[A, "*batch n d_model"]
+    ffn_hidden: Float[A, "*batch n d_ff"]
+    ffn: Float[A, "*batch n d_model"]
+    residual_2: Float[A, "*batch n d_model"]
+    norm_2: Float[A, "*batch n d_model"]
+    output: Float[A, "*batch n d_model"]
 
 
 def _add(X: Array, correction: Array) -> Array:
@@ -174,7 +174,7 @@ def post_norm_block(
     norm: Callable[..., Array] = layer_norm,
     residual: Callable[[Array, Array], Array] = _add,
     **attention_options: Any,
-) -> BlockTrace:
+) -> BlockTrace[Array]:
     """Normalise after each residual sum, as the paper does.
 
     Evaluates ``X' = norm(X + MultiHead(X))``, then ``norm(X' + FFN(X'))``.
@@ -215,7 +215,7 @@ def pre_norm_block(
     norm: Callable[..., Array] = layer_norm,
     residual: Callable[[Array, Array], Array] = _add,
     **attention_options: Any,
-) -> BlockTrace:
+) -> BlockTrace[Array]:
     """Normalise what goes into each sublayer; the stream itself is only ever added to.
 
     Evaluates ``X' = X + MultiHead(norm(X))``, then ``X' + FFN(norm(X'))``. Parameters and
@@ -237,7 +237,7 @@ def pre_norm_block(
     )
 
 
-BLOCKS: Mapping[str, Callable[..., BlockTrace]] = {
+BLOCKS: Mapping[str, Callable[..., BlockTrace[Array]]] = {
     "post": post_norm_block,
     "pre": pre_norm_block,
 }
@@ -245,5 +245,5 @@ BLOCKS: Mapping[str, Callable[..., BlockTrace]] = {
 
 def _attend(
     X: Array, p: Mapping[str, Array], n_heads: int, options: Mapping[str, Any]
-) -> MultiHeadTrace:
+) -> MultiHeadTrace[Array]:
     return multi_head_trace(X, p["W_Q"], p["W_K"], p["W_V"], p["W_O"], n_heads, **options)

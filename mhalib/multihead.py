@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jaxtyping import Bool, Float
 
 Array = NDArray[Any]
+A = TypeVar("A")  # the kind of array in a trace: NumPy's or torch's
 
 
 def split_heads(X: Float[Array, "*batch n h*d_k"], n_heads: int) -> Float[Array, "*batch h n d_k"]:
@@ -91,17 +92,17 @@ def repeat_heads(K: Float[Array, "*batch h_kv n d"], n_heads: int) -> Float[Arra
 
 
 @dataclass(frozen=True)
-class MultiHeadTrace:
+class MultiHeadTrace(Generic[A]):
     """Every intermediate of one multi-head attention; `O` is its output."""
 
-    Q: Float[Array, "*batch h n_q d_k"]
-    K: Float[Array, "*batch h n_k d_k"]
-    V: Float[Array, "*batch h n_k d_v"]
-    scores: Float[Array, "*batch h n_q n_k"]  # scaled, before mask and softmax
-    weights: Float[Array, "*batch h n_q n_k"]
-    heads: Float[Array, "*batch h n_q d_v"]
-    concat: Float[Array, "*batch n_q h*d_v"]
-    O: Float[Array, "*batch n_q d_model"]
+    Q: Float[A, "*batch h n_q d_k"]
+    K: Float[A, "*batch h n_k d_k"]
+    V: Float[A, "*batch h n_k d_v"]
+    scores: Float[A, "*batch h n_q n_k"]  # scaled, before mask and softmax
+    weights: Float[A, "*batch h n_q n_k"]
+    heads: Float[A, "*batch h n_q d_v"]
+    concat: Float[A, "*batch n_q h*d_v"]
+    O: Float[A, "*batch n_q d_model"]
 
 
 def multi_head_trace(
@@ -119,7 +120,7 @@ def multi_head_trace(
     scale: float | None = None,
     past: tuple[Array, Array] | None = None,
     edit_heads: Callable[[Array], Array] | None = None,
-) -> MultiHeadTrace:
+) -> MultiHeadTrace[Array]:
     """Return every intermediate of `multi_head_attention`, whose parameters these are.
 
     Two more serve decoding and ablation:
@@ -147,6 +148,38 @@ def multi_head_trace(
     return MultiHeadTrace(Q, K, V, S, weights.astype(V.dtype, copy=False), heads, concat, O)
 
 
+@overload
+def multi_head_attention(
+    X: Array,
+    W_Q: Array,
+    W_K: Array,
+    W_V: Array,
+    W_O: Array,
+    n_heads: int,
+    *,
+    X_kv: Array | None = ...,
+    mask: Array | None = ...,
+    causal: bool = ...,
+    bias: Array | None = ...,
+    scale: float | None = ...,
+    return_weights: Literal[False] = ...,
+) -> Array: ...
+@overload
+def multi_head_attention(
+    X: Array,
+    W_Q: Array,
+    W_K: Array,
+    W_V: Array,
+    W_O: Array,
+    n_heads: int,
+    *,
+    X_kv: Array | None = ...,
+    mask: Array | None = ...,
+    causal: bool = ...,
+    bias: Array | None = ...,
+    scale: float | None = ...,
+    return_weights: Literal[True],
+) -> tuple[Array, Array]: ...
 def multi_head_attention(
     X: Float[Array, "*batch n_q d_model"],
     W_Q: Float[Array, "d_model h*d_k"],
@@ -161,7 +194,7 @@ def multi_head_attention(
     bias: Float[Array, "*#batch #h #n_q #n_k"] | None = None,
     scale: float | None = None,
     return_weights: bool = False,
-) -> Any:
+) -> Array | tuple[Array, Array]:
     r"""Attend h times in parallel, each head on its own projection, and mix the results.
 
     Evaluates ``concat(head_1, …, head_h) W_O`` with

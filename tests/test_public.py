@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_overloads
 
 import pytest
 
@@ -74,3 +75,14 @@ def test_reading_order_is_the_dependency_order():
 def test_unknown_attribute():
     with pytest.raises(AttributeError, match="module 'mhalib' has no attribute 'atention'"):
         mhalib.atention  # noqa: B018
+
+
+@pytest.mark.parametrize("library", ["mhalib", "mhalib.torch"])
+@pytest.mark.parametrize("name", ["attention", "multi_head_attention"])
+def test_weights_asked_for_are_in_the_type(library, name):
+    """A type checker knows whether one array comes back or two."""
+    function = getattr(pytest.importorskip(library), name)
+    array = "Tensor" if library == "mhalib.torch" else "Array"
+    said = {o.__annotations__["return_weights"]: o.__annotations__["return"]
+            for o in get_overloads(function)}  # fmt: skip
+    assert said == {"Literal[False]": array, "Literal[True]": f"tuple[{array}, {array}]"}

@@ -7,7 +7,7 @@ key gives 0 forward and a gradient of 0 backward.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor
@@ -78,6 +78,32 @@ def weighted_values(weights: Tensor, V: Tensor) -> Tensor:
     return (weights[..., None] * torch.where(chosen, V[..., None, :, :], 0)).sum(-2)
 
 
+@overload
+def attention(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    *,
+    mask: Tensor | None = ...,
+    causal: bool = ...,
+    bias: Tensor | None = ...,
+    scale: float | None = ...,
+    softcap: float | None = ...,
+    return_weights: Literal[False] = ...,
+) -> Tensor: ...
+@overload
+def attention(
+    Q: Tensor,
+    K: Tensor,
+    V: Tensor,
+    *,
+    mask: Tensor | None = ...,
+    causal: bool = ...,
+    bias: Tensor | None = ...,
+    scale: float | None = ...,
+    softcap: float | None = ...,
+    return_weights: Literal[True],
+) -> tuple[Tensor, Tensor]: ...
 def attention(
     Q: Tensor,
     K: Tensor,
@@ -89,7 +115,7 @@ def attention(
     scale: float | None = None,
     softcap: float | None = None,
     return_weights: bool = False,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """Return ``softmax(scale · Q Kᵀ + bias) V`` over the allowed keys, as `mhalib.attention`.
 
     Without weights or a `softcap` asked for, torch's fused kernel does the work. It aligns its

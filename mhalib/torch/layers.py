@@ -84,23 +84,23 @@ class _Block(nn.Module):
 
     def forward(self, X: Tensor, **options: Any) -> Tensor:
         """Return the new stream, (*batch, n, d_model); ``mask``, ``causal``, … are passed on."""
-        return self.trace(X, fused=True, **options).output  # type: ignore[return-value]
+        return self.trace(X, fused=True, **options).output
 
-    def trace(self, X: Tensor, **options: Any) -> BlockTrace:
+    def trace(self, X: Tensor, **options: Any) -> BlockTrace[Tensor]:
         raise NotImplementedError
 
-    def _attend(self, X: Tensor, options: dict[str, Any]) -> MultiHeadTrace:
+    def _attend(self, X: Tensor, options: dict[str, Any]) -> MultiHeadTrace[Tensor]:
         options = {"scale": self.scale, **options}
         return multi_head_trace(X, self.W_Q, self.W_K, self.W_V, self.W_O, self.n_heads, **options)
 
-    def _drop(self, X: Any) -> Tensor:
+    def _drop(self, X: Tensor) -> Tensor:
         return F.dropout(X, self.dropout, self.training)
 
 
 class PostNormBlock(_Block):
     """``X' = norm(X + MultiHead(X))``, then ``norm(X' + FFN(X'))``."""
 
-    def trace(self, X: Tensor, **options: Any) -> BlockTrace:
+    def trace(self, X: Tensor, **options: Any) -> BlockTrace[Tensor]:
         """Return every intermediate; `forward` returns the output alone."""
         attention = self._attend(X, options)
         residual_1 = X + self._drop(attention.O)
@@ -109,14 +109,13 @@ class PostNormBlock(_Block):
         ffn = hidden @ self.W_2 + self.b_2
         residual_2 = norm_1 + self._drop(ffn)
         norm_2 = layer_norm(residual_2, self.gamma_2, self.beta_2)
-        trace: Any = (attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, norm_2)
-        return BlockTrace(*trace)
+        return BlockTrace(attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, norm_2)
 
 
 class PreNormBlock(_Block):
     """``X' = X + MultiHead(norm(X))``, then ``X' + FFN(norm(X'))``."""
 
-    def trace(self, X: Tensor, **options: Any) -> BlockTrace:
+    def trace(self, X: Tensor, **options: Any) -> BlockTrace[Tensor]:
         """Return every intermediate; `forward` returns the output alone."""
         norm_1 = layer_norm(X, self.gamma_1, self.beta_1)
         attention = self._attend(norm_1, options)
@@ -125,8 +124,9 @@ class PreNormBlock(_Block):
         hidden = self.activation(norm_2 @ self.W_1 + self.b_1)
         ffn = hidden @ self.W_2 + self.b_2
         residual_2 = residual_1 + self._drop(ffn)
-        trace: Any = (attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, residual_2)
-        return BlockTrace(*trace)
+        return BlockTrace(
+            attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, residual_2
+        )
 
 
 BLOCKS: Mapping[str, type[_Block]] = {"post": PostNormBlock, "pre": PreNormBlock}

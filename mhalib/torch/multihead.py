@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, overload
 
 import torch
 from torch import Tensor, nn
@@ -53,7 +53,7 @@ def multi_head_trace(
     past: tuple[Tensor, Tensor] | None = None,
     edit_heads: Callable[[Tensor], Tensor] | None = None,
     fused: bool = False,
-) -> MultiHeadTrace:
+) -> MultiHeadTrace[Tensor]:
     """Return every intermediate, as `mhalib.multi_head_trace`.
 
     With ``fused=True`` torch's kernel computes the heads; it does not give out the scores and
@@ -65,7 +65,7 @@ def multi_head_trace(
     V = split_heads(X_kv @ W_V, n_heads)  # (*batch, h, n_k, d_v)
     if past is not None:
         K, V = torch.cat([past[0], K], dim=-2), torch.cat([past[1], V], dim=-2)
-    S: Any = None
+    S: Any = None  # Any: the kernel does not give them out
     weights: Any = None
     if fused:
         heads = attention(Q, K, V, mask=mask, causal=causal, bias=bias, scale=scale)
@@ -77,10 +77,33 @@ def multi_head_trace(
     if edit_heads is not None:
         heads = edit_heads(heads)
     concat = merge_heads(heads)  # (*batch, n_q, h·d_v)
-    trace: Any = (Q, K, V, S, weights, heads, concat, concat @ W_O)
-    return MultiHeadTrace(*trace)
+    return MultiHeadTrace(Q, K, V, S, weights, heads, concat, concat @ W_O)
 
 
+@overload
+def multi_head_attention(
+    X: Tensor,
+    W_Q: Tensor,
+    W_K: Tensor,
+    W_V: Tensor,
+    W_O: Tensor,
+    n_heads: int,
+    *,
+    return_weights: Literal[False] = ...,
+    **options: Any,
+) -> Tensor: ...
+@overload
+def multi_head_attention(
+    X: Tensor,
+    W_Q: Tensor,
+    W_K: Tensor,
+    W_V: Tensor,
+    W_O: Tensor,
+    n_heads: int,
+    *,
+    return_weights: Literal[True],
+    **options: Any,
+) -> tuple[Tensor, Tensor]: ...
 def multi_head_attention(
     X: Tensor,
     W_Q: Tensor,
@@ -91,7 +114,7 @@ def multi_head_attention(
     *,
     return_weights: bool = False,
     **options: Any,
-) -> Any:
+) -> Tensor | tuple[Tensor, Tensor]:
     """Return ``concat(head_1, …, head_h) W_O``, as `mhalib.multi_head_attention`."""
     trace = multi_head_trace(X, W_Q, W_K, W_V, W_O, n_heads, fused=not return_weights, **options)
     return (trace.O, trace.weights) if return_weights else trace.O
