@@ -2,12 +2,13 @@
 
 import { readFileSync } from "node:fs";
 
-import { headMask, headWeights, singleHead } from "../../mhalib/widgets/js/head.js";
-import { draw, losses, samplingProbabilities, unpack } from "../../mhalib/widgets/js/model.js";
-import { word } from "../../mhalib/widgets/js/normals.js";
-import { changes, cosines, stages } from "../../mhalib/widgets/js/stream.js";
-import { fromRows, row } from "../../mhalib/widgets/js/tensor.js";
-import { neighbours, principalPlane, unitRows } from "../../mhalib/widgets/js/vectors.js";
+import { neighbours, principalPlane, unitRows } from "../../mhalib/widgets/js/math/embedding.js";
+import { headMask, headWeights, singleHead } from "../../mhalib/widgets/js/math/single-head.js";
+import { losses, unpack } from "../../mhalib/widgets/js/math/model.js";
+import { word } from "../../mhalib/widgets/js/math/normals.js";
+import { changes, cosines, stages } from "../../mhalib/widgets/js/math/stream.js";
+import { fromRows, row } from "../../mhalib/widgets/js/math/tensor.js";
+import { draw, samplingProbabilities } from "../../mhalib/widgets/js/math/vocab.js";
 import { nested } from "./close.js";
 
 const plain = (A) => (Array.isArray(A) ? A.map(plain) : A?.rows === undefined ? A : nested(A));

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import * as lib from "../../mhalib/widgets/js/attention.js";
-import { fromRows, row } from "../../mhalib/widgets/js/tensor.js";
+import * as lib from "../../mhalib/widgets/js/math/attention.js";
+import { fromRows, row } from "../../mhalib/widgets/js/math/tensor.js";
 import { assertClose, fixture, nested } from "./close.js";
 
 for (const [i, c] of fixture("attention").entries()) {

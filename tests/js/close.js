@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 
-import { fromRows } from "../../mhalib/widgets/js/tensor.js";
+import { fromRows } from "../../mhalib/widgets/js/math/tensor.js";
 
 export function fixture(name) {
   return JSON.parse(readFileSync(new URL(`../fixtures/${name}.json`, import.meta.url), "utf8"));

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { nextWordDistribution } from "../../mhalib/widgets/js/language.js";
+import { nextWordDistribution } from "../../mhalib/widgets/js/math/language.js";
 import { assertClose, fixture } from "./close.js";
 
 const [{ grammar }, ...cases] = fixture("language");

@@ -1,8 +1,9 @@
 import { test } from "node:test";
 
-import { softmax } from "../../mhalib/widgets/js/attention.js";
-import * as lib from "../../mhalib/widgets/js/model.js";
-import { mean, row } from "../../mhalib/widgets/js/tensor.js";
+import { softmax } from "../../mhalib/widgets/js/math/attention.js";
+import * as lib from "../../mhalib/widgets/js/math/model.js";
+import { samplingProbabilities, topPFilter } from "../../mhalib/widgets/js/math/vocab.js";
+import { mean, row } from "../../mhalib/widgets/js/math/tensor.js";
 import { assertClose, fixture, parameters } from "./close.js";
 
 for (const [i, c] of fixture("model").entries()) {
@@ -15,7 +16,7 @@ for (const [i, c] of fixture("model").entries()) {
     }
     assertClose(mean(lib.losses(trace)), c.loss, "loss");
     const logits = row(trace.logits, 0);
-    assertClose(lib.samplingProbabilities(logits, { topK: 3 }), c.filtered.top_k, "top_k");
-    assertClose(softmax(lib.topPFilter(logits, 0.6)), c.filtered.top_p, "top_p");
+    assertClose(samplingProbabilities(logits, { topK: 3 }), c.filtered.top_k, "top_k");
+    assertClose(softmax(topPFilter(logits, 0.6)), c.filtered.top_p, "top_p");
   });
 }

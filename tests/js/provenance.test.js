@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { Transformer } from "../../mhalib/widgets/js/model.js";
-import { nameOf, parse, Provenance } from "../../mhalib/widgets/js/provenance.js";
+import { Transformer } from "../../mhalib/widgets/js/math/model.js";
+import { nameOf, parse, Provenance } from "../../mhalib/widgets/js/math/provenance.js";
 import { fixture, parameters } from "./close.js";
 
 const ENDS = ["embedded", "positions", "weights", "heads", "ffn_hidden"];

@@ -1,7 +1,7 @@
 import { test } from "node:test";
 
-import { normals } from "../../mhalib/widgets/js/normals.js";
-import { drawSample, experiment } from "../../mhalib/widgets/js/scaling.js";
+import { normals } from "../../mhalib/widgets/js/math/normals.js";
+import { drawSample, experiment } from "../../mhalib/widgets/js/math/scaling.js";
 import { assertClose, fixture } from "./close.js";
 
 for (const [i, c] of fixture("scaling").entries()) {

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { compiled, fast, matmul, matmulT, matrix, plain, transpose } from "../../mhalib/widgets/js/tensor.js";
-import { word } from "../../mhalib/widgets/js/normals.js";
+import { compiled, fast, matmul, matmulT, matrix, plain, transpose } from "../../mhalib/widgets/js/math/tensor.js";
+import { word } from "../../mhalib/widgets/js/math/normals.js";
 
 let drawn = 0;
 const random = (rows, cols) =>
@@ -59,7 +59,7 @@ test("without WebAssembly the products are the same", async () => {
   const { WebAssembly } = globalThis;
   delete globalThis.WebAssembly;
   try {
-    const without = await import("../../mhalib/widgets/js/tensor.js?without");
+    const without = await import("../../mhalib/widgets/js/math/tensor.js?without");
     assert.equal(without.compiled(), null);
     assert.deepEqual(without.matmul(A, B).data, matmul(A, B).data);
     assert.deepEqual(without.matmulT(A, transpose(B), 0.5).data, matmulT(A, transpose(B), 0.5).data);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { splitWords, Tokenizer } from "../../mhalib/widgets/js/tokenizer.js";
+import { splitWords, Tokenizer } from "../../mhalib/widgets/js/math/tokenizer.js";
 import { fixture } from "./close.js";
 
 for (const [i, c] of fixture("tokenizer").entries()) {

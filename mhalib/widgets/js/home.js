@@ -1,14 +1,14 @@
 // Where a widget lives: on a page, its values are in the page; in Jupyter, anywidget syncs them.
 
-import { h, rich } from "./dom.js";
-import embedding from "./views/embedding.js";
-import layers from "./views/layers.js";
-import machine from "./views/machine.js";
-import multiHead from "./views/multi-head.js";
-import scaling from "./views/scaling.js";
-import singleHead from "./views/single-head.js";
-import tokenizer from "./views/tokenizer.js";
-import vocabHead from "./views/vocab-head.js";
+import { h, rich } from "./parts/dom.js";
+import embedding from "./widgets/embedding/view.js";
+import layers from "./widgets/layers/view.js";
+import machine from "./widgets/machine/view.js";
+import multiHead from "./widgets/multi-head/view.js";
+import scaling from "./widgets/scaling/view.js";
+import singleHead from "./widgets/single-head/view.js";
+import tokenizer from "./widgets/tokenizer/view.js";
+import vocabHead from "./widgets/vocab-head/view.js";
 
 export const VIEWS = {
   "vocab-head": vocabHead,

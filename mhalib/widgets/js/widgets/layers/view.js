@@ -1,14 +1,15 @@
 // Chapter 6: the stream through the layers, two meanings of one word, what a change reaches.
 
-import { chart, line, linear, place } from "../chart.js";
-import { choice, dropdown, pick, resetButton, textBox, valuesOf } from "../controls.js";
-import { idsOf, sentenceBox, show, withModel } from "../course.js";
-import { cached, fixed, fmt, h, rich, say, set, svg, watch } from "../dom.js";
-import { colourKey, heatmap, largestSize } from "../heatmap.js";
-import { changes, cosines, stages, streamOf } from "../stream.js";
-import { dataTable } from "../table.js";
-import { matrix, row } from "../tensor.js";
-import { predictions } from "./parts.js";
+import { chart, line, linear, place } from "../../parts/chart.js";
+import { choice, dropdown, pick, resetButton, textBox, valuesOf } from "../../parts/controls.js";
+import { idsOf, sentenceBox, show, withModel } from "../../parts/course.js";
+import { fixed, fmt } from "../../math/format.js";
+import { cached, h, rich, say, set, svg, watch } from "../../parts/dom.js";
+import { colourKey, heatmap, largestSize } from "../../parts/heatmap.js";
+import { changes, cosines, stages, streamOf } from "../../math/stream.js";
+import { dataTable } from "../../parts/table.js";
+import { matrix, row } from "../../math/tensor.js";
+import { predictions } from "../../parts/predictions.js";
 
 const NAMES = ["text", "other", "position", "replacement", "depth", "norm"];
 

@@ -1,14 +1,15 @@
 // Chapter 5: several heads side by side; switch them off and see what was lost.
 
-import { choice, resetButton, tick, valuesOf } from "../controls.js";
-import { idsOf, sentenceBox, show, withModel } from "../course.js";
-import { assign, cached, fixed, h, rich, say, watch } from "../dom.js";
-import { causalMask } from "../attention.js";
-import { colourKey, heatmap } from "../heatmap.js";
-import { losses } from "../model.js";
-import { dataTable } from "../table.js";
-import { mean, row } from "../tensor.js";
-import { beforeAfter, firstCell, predictions, relationLosses } from "./parts.js";
+import { choice, resetButton, tick, valuesOf } from "../../parts/controls.js";
+import { idsOf, sentenceBox, show, withModel } from "../../parts/course.js";
+import { fixed } from "../../math/format.js";
+import { assign, cached, h, rich, say, watch } from "../../parts/dom.js";
+import { causalMask } from "../../math/attention.js";
+import { colourKey, heatmap } from "../../parts/heatmap.js";
+import { losses } from "../../math/model.js";
+import { dataTable } from "../../parts/table.js";
+import { mean, row } from "../../math/tensor.js";
+import { beforeAfter, firstCell, predictions, relationLosses } from "../../parts/predictions.js";
 
 const NAMES = ["text", "layer", "causal", "heads_off", "n_heads"];
 

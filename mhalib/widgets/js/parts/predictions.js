@@ -1,9 +1,10 @@
 // Parts that several views share: predictions side by side, and losses by relation.
 
-import { showExact } from "../course.js";
-import { fit, fixed, h, rich, say, set } from "../dom.js";
-import { evaluator } from "../evaluation.js";
-import { ranked } from "../model.js";
+import { showExact } from "./course.js";
+import { fixed } from "../math/format.js";
+import { fit, h, rich, say, set } from "./dom.js";
+import { evaluator } from "../math/analysis.js";
+import { ranked } from "../math/vocab.js";
 
 /** Write a shape: "`n` × `d_k`" becomes n × d_k = 13 × 16, in the colours of the dimensions. */
 export function shape(element, names, { rows, cols }) {

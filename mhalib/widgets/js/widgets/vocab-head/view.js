@@ -1,14 +1,15 @@
 // Chapter 7: from the last layer's vector to the next word.
 
-import { button, pick, resetButton, slider } from "../controls.js";
-import { exactNext, idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
-import { assign, cached, fixed, h, rich, say, watch } from "../dom.js";
-import { heatmap } from "../heatmap.js";
-import { draw, samplingProbabilities } from "../model.js";
-import { word } from "../normals.js";
-import { dataTable } from "../table.js";
-import { dot, matrix, row } from "../tensor.js";
-import { predictions } from "./parts.js";
+import { button, pick, resetButton, slider } from "../../parts/controls.js";
+import { exactNext, idsOf, sentenceBox, show, showExact, withModel } from "../../parts/course.js";
+import { fixed } from "../../math/format.js";
+import { assign, cached, h, rich, say, watch } from "../../parts/dom.js";
+import { heatmap } from "../../parts/heatmap.js";
+import { draw, samplingProbabilities } from "../../math/vocab.js";
+import { word } from "../../math/normals.js";
+import { dataTable } from "../../parts/table.js";
+import { dot, matrix, row } from "../../math/tensor.js";
+import { predictions } from "../../parts/predictions.js";
 
 const NAMES = ["text", "position", "word", "temperature", "top_k", "top_p", "generated", "seed"];
 const MAX_LENGTH = 48;

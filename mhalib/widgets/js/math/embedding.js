@@ -1,6 +1,26 @@
-// Comparing embeddings (chapter 2), as mhalib/widgets/embedding.py does with NumPy.
+// Mirrors mhalib/embedding.py (chapter 2), and compares embeddings as mhalib/widgets/embedding.py does.
 
 import { dot, matrix, row } from "./tensor.js";
+
+/** Rows of E, times `scale`. */
+export function embed(ids, E, scale = Math.sqrt(E.cols)) {
+  const X = matrix(ids.length, E.cols);
+  ids.forEach((id, i) => {
+    for (let t = 0; t < E.cols; t++) X.data[i * E.cols + t] = scale * E.data[id * E.cols + t];
+  });
+  return X;
+}
+
+/** P[pos, 2i] = sin(pos / base^(2i/d_model)), P[pos, 2i+1] = cos(the same angle) */
+export function sinusoidalPositions(n, dModel, base = 10000) {
+  const P = matrix(n, dModel);
+  for (let t = 0; t < dModel; t++) {
+    const period = base ** ((t - (t % 2)) / dModel);
+    for (let pos = 0; pos < n; pos++)
+      P.data[pos * dModel + t] = t % 2 ? Math.cos(pos / period) : Math.sin(pos / period);
+  }
+  return P;
+}
 
 export function cosine(a, b) {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b));

@@ -2,9 +2,9 @@
 
 import { textBox } from "./controls.js";
 import { assign, h, say } from "./dom.js";
-import { nextWordDistribution } from "./language.js";
-import { unpack } from "./model.js";
-import { Tokenizer } from "./tokenizer.js";
+import { nextWordDistribution } from "../math/language.js";
+import { unpack } from "../math/model.js";
+import { Tokenizer } from "../math/tokenizer.js";
 
 export const MAX_TOKENS = 32;
 export const SENTENCES = {

@@ -1,12 +1,13 @@
 // Chapter 4: what the spread of the scores does to the softmax.
 
-import { bars, chart, line, linear, log, place, unitsAt } from "../chart.js";
-import { button, choice, resetButton, slider } from "../controls.js";
-import { cursor } from "../cursor.js";
-import { assign, cached, fixed, fmt, h, rich, say, set, svg, watch } from "../dom.js";
-import { drawSample, experiment, SCALES, statistics, SWEEP } from "../scaling.js";
-import { dataTable } from "../table.js";
-import { row } from "../tensor.js";
+import { bars, chart, line, linear, log, place, unitsAt } from "../../parts/chart.js";
+import { button, choice, resetButton, slider } from "../../parts/controls.js";
+import { cursor } from "../../parts/cursor.js";
+import { fixed, fmt } from "../../math/format.js";
+import { assign, cached, h, rich, say, set, svg, watch } from "../../parts/dom.js";
+import { drawSample, experiment, SCALES, statistics, SWEEP } from "../../math/scaling.js";
+import { dataTable } from "../../parts/table.js";
+import { row } from "../../math/tensor.js";
 
 const NAMES = ["d_k", "sigma", "n_keys", "scale", "seed"];
 const BINS = 48;

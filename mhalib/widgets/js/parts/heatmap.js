@@ -3,7 +3,8 @@
 // with more or less opacity, which suits any background.
 
 import { cursor } from "./cursor.js";
-import { fit, fixed, h, say, set, svg } from "./dom.js";
+import { fixed } from "../math/format.js";
+import { fit, h, say, set, svg } from "./dom.js";
 
 const POSITIVE = [64, 118, 222];
 const NEGATIVE = [224, 108, 24];

@@ -1,8 +1,9 @@
 // Mirrors mhalib/model.py: ids → logits, with every intermediate kept, and what can be taken out.
 
-import { attentionWeights, bothMasks, causalMask, logSumExp, scores, softmax } from "./attention.js";
-import { embed, feedForward, layerNorm, sinusoidalPositions } from "./layers.js";
-import { add, concat, copyColumns, matmul, matrix, row, stacked, transpose } from "./tensor.js";
+import { bothMasks, causalMask, logSumExp, softmax } from "./attention.js";
+import { embed, sinusoidalPositions } from "./embedding.js";
+import { BLOCKS, layerNorm } from "./layers.js";
+import { add, matmul, matrix, row, transpose } from "./tensor.js";
 
 /** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], grid, data }. */
 export function unpack({ config, tensors, grid, data }) {
@@ -101,114 +102,7 @@ function softmaxRows(A) {
   return B;
 }
 
-/** Every intermediate of multi-head attention; Q, K, V, scores, weights and heads are one per head. */
-export function multiHeadTrace(X, p, { config, scale, mask, silenced = [] }) {
-  const { n_heads: h, d_k: dK, d_v: dV } = config;
-  const n = X.rows;
-  const split = (W, d) => {
-    const all = matmul(X, W);
-    const parts = stacked(h, n, d);
-    parts.forEach((part, i) => copyColumns(all, i * d, part));
-    return parts;
-  };
-  const [Q, K, V] = [split(p.W_Q, dK), split(p.W_K, dK), split(p.W_V, dV)];
-  const [S, weights, heads] = [stacked(h, n, n), stacked(h, n, n), stacked(h, n, dV)];
-  for (let i = 0; i < h; i++) {
-    scores(Q[i], K[i], scale, S[i]);
-    attentionWeights(S[i], mask, weights[i]);
-    if (!silenced.includes(i)) matmul(weights[i], V[i], heads[i]);
-  }
-  const side = concat(heads);
-  return { Q, K, V, scores: S, weights, heads, concat: side, O: p.W_O ? matmul(side, p.W_O) : side };
-}
-
-const BLOCKS = {
-  post(X, p, options) {
-    const { norm, residual, config } = options;
-    const attention = multiHeadTrace(X, p, options);
-    const residual_1 = residual(X, attention.O);
-    const norm_1 = norm(residual_1, p.gamma_1, p.beta_1);
-    const ffn = feedForward(norm_1, p, config.activation);
-    const residual_2 = residual(norm_1, ffn.output);
-    const norm_2 = norm(residual_2, p.gamma_2, p.beta_2);
-    return {
-      ...attention,
-      residual_1,
-      norm_1,
-      ffn_hidden: ffn.hidden,
-      ffn: ffn.output,
-      residual_2,
-      norm_2,
-      output: norm_2,
-    };
-  },
-  pre(X, p, options) {
-    const { norm, residual, config } = options;
-    const norm_1 = norm(X, p.gamma_1, p.beta_1);
-    const attention = multiHeadTrace(norm_1, p, options);
-    const residual_1 = residual(X, attention.O);
-    const norm_2 = norm(residual_1, p.gamma_2, p.beta_2);
-    const ffn = feedForward(norm_2, p, config.activation);
-    const residual_2 = residual(residual_1, ffn.output);
-    return {
-      ...attention,
-      norm_1,
-      residual_1,
-      norm_2,
-      ffn_hidden: ffn.hidden,
-      ffn: ffn.output,
-      residual_2,
-      output: residual_2,
-    };
-  },
-};
-
 /** −log p of the token that did come next, at each place but the last. */
 export function losses({ logits, ids }) {
   return ids.slice(1).map((target, i) => logSumExp(row(logits, i)) - logits.data[i * logits.cols + target]);
-}
-
-// Choosing the next token: mirrors mhalib/vocab.py.
-
-/** Ids from the largest logit down; among equals the smaller id first. */
-export function ranked(logits) {
-  return Array.from(logits, (_, id) => id).sort((a, b) => logits[b] - logits[a] || a - b);
-}
-
-function keep(logits, ids) {
-  const kept = new Set(ids);
-  return logits.map((value, id) => (kept.has(id) ? value : -Infinity));
-}
-
-export function topKFilter(logits, k) {
-  return keep(logits, ranked(logits).slice(0, k));
-}
-
-/** The fewest tokens, likeliest first, whose probabilities reach p together. */
-export function topPFilter(logits, p) {
-  const shares = softmax(logits);
-  let before = 0;
-  return keep(
-    logits,
-    ranked(logits).filter((id) => {
-      const kept = before < p;
-      before += shares[id];
-      return kept;
-    }),
-  );
-}
-
-/** The probabilities that sampling draws from: temperature, then top_k, then top_p (0: not used). */
-export function samplingProbabilities(logits, { temperature = 1, topK = 0, topP = 1 } = {}) {
-  let tempered = logits.map((value) => value / temperature);
-  if (topK) tempered = topKFilter(tempered, topK);
-  if (topP < 1) tempered = topPFilter(tempered, topP);
-  return softmax(tempered);
-}
-
-/** The id whose share of [0, 1) holds `u`. */
-export function draw(probabilities, u) {
-  const total = probabilities.reduce((sum, share) => sum + share, 0);
-  let sum = 0;
-  return probabilities.findIndex((share) => (sum += share) > u * total);
 }

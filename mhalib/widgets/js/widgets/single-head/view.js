@@ -1,13 +1,14 @@
 // Chapter 3: one head, every number of it open to its arithmetic.
 
-import { chips, choice, resetButton } from "../controls.js";
-import { idsOf, sentenceBox, show, withModel } from "../course.js";
-import { cached, fixed, fmt, h, rich, say, watch } from "../dom.js";
-import { headMask, headWeights, singleHead } from "../head.js";
-import { colourKey, heatmap, largestSize } from "../heatmap.js";
-import { dataTable } from "../table.js";
-import { dot, row } from "../tensor.js";
-import { firstCell, shape } from "./parts.js";
+import { chips, choice, resetButton } from "../../parts/controls.js";
+import { idsOf, sentenceBox, show, withModel } from "../../parts/course.js";
+import { fixed, fmt } from "../../math/format.js";
+import { cached, h, rich, say, watch } from "../../parts/dom.js";
+import { headMask, headWeights, singleHead } from "../../math/single-head.js";
+import { colourKey, heatmap, largestSize } from "../../parts/heatmap.js";
+import { dataTable } from "../../parts/table.js";
+import { dot, row } from "../../math/tensor.js";
+import { firstCell, shape } from "../../parts/predictions.js";
 
 const SHAPES = {
   Q: "`n` × `d_k`",

@@ -3,7 +3,7 @@
 // "probabilities.9.388": name, head for what is kept per head, row, column.
 
 import { dot, row } from "./tensor.js";
-import { fixed, fmt } from "./dom.js";
+import { fixed, fmt } from "./format.js";
 
 const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
 

@@ -1,26 +1,7 @@
-// Mirrors mhalib/embedding.py and mhalib/layers.py (chapters 2 and 6).
+// Mirrors mhalib/layers.py (chapter 6).
 
+import { multiHeadTrace } from "./multihead.js";
 import { matmul, matrix } from "./tensor.js";
-
-/** Rows of E, times `scale`. */
-export function embed(ids, E, scale = Math.sqrt(E.cols)) {
-  const X = matrix(ids.length, E.cols);
-  ids.forEach((id, i) => {
-    for (let t = 0; t < E.cols; t++) X.data[i * E.cols + t] = scale * E.data[id * E.cols + t];
-  });
-  return X;
-}
-
-/** P[pos, 2i] = sin(pos / base^(2i/d_model)), P[pos, 2i+1] = cos(the same angle) */
-export function sinusoidalPositions(n, dModel, base = 10000) {
-  const P = matrix(n, dModel);
-  for (let t = 0; t < dModel; t++) {
-    const period = base ** ((t - (t % 2)) / dModel);
-    for (let pos = 0; pos < n; pos++)
-      P.data[pos * dModel + t] = t % 2 ? Math.cos(pos / period) : Math.sin(pos / period);
-  }
-  return P;
-}
 
 /** gamma · (x − mean x) / √(var x + eps) + beta, each row */
 export function layerNorm(X, gamma, beta, eps = 1e-5) {
@@ -80,3 +61,45 @@ export function erf(x) {
   for (let k = 60; k >= 1; k--) fraction = k / 2 / (size + fraction);
   return Math.sign(x) * (1 - Math.exp(-size * size) / (Math.sqrt(Math.PI) * (size + fraction)));
 }
+
+/** One block with post-norm or pre-norm: every intermediate of it. */
+export const BLOCKS = {
+  post(X, p, options) {
+    const { norm, residual, config } = options;
+    const attention = multiHeadTrace(X, p, options);
+    const residual_1 = residual(X, attention.O);
+    const norm_1 = norm(residual_1, p.gamma_1, p.beta_1);
+    const ffn = feedForward(norm_1, p, config.activation);
+    const residual_2 = residual(norm_1, ffn.output);
+    const norm_2 = norm(residual_2, p.gamma_2, p.beta_2);
+    return {
+      ...attention,
+      residual_1,
+      norm_1,
+      ffn_hidden: ffn.hidden,
+      ffn: ffn.output,
+      residual_2,
+      norm_2,
+      output: norm_2,
+    };
+  },
+  pre(X, p, options) {
+    const { norm, residual, config } = options;
+    const norm_1 = norm(X, p.gamma_1, p.beta_1);
+    const attention = multiHeadTrace(norm_1, p, options);
+    const residual_1 = residual(X, attention.O);
+    const norm_2 = norm(residual_1, p.gamma_2, p.beta_2);
+    const ffn = feedForward(norm_2, p, config.activation);
+    const residual_2 = residual(residual_1, ffn.output);
+    return {
+      ...attention,
+      norm_1,
+      residual_1,
+      norm_2,
+      ffn_hidden: ffn.hidden,
+      ffn: ffn.output,
+      residual_2,
+      output: residual_2,
+    };
+  },
+};

@@ -1,9 +1,9 @@
 // Chapter 1: text → tokens → ids, and the merges one at a time.
 
-import { button, resetButton, textBox } from "../controls.js";
-import { showExact, withModel } from "../course.js";
-import { assign, h, say, watch } from "../dom.js";
-import { dataTable } from "../table.js";
+import { button, resetButton, textBox } from "../../parts/controls.js";
+import { showExact, withModel } from "../../parts/course.js";
+import { assign, h, say, watch } from "../../parts/dom.js";
+import { dataTable } from "../../parts/table.js";
 
 const LIMIT = 200;
 const NAMES = ["text", "step"];

@@ -1,15 +1,16 @@
 // The whole machine: every stage at once, one number followed back, anything switched off.
 
-import { causalMask } from "../attention.js";
-import { button, choice, pick, resetButton, valuesOf } from "../controls.js";
-import { idsOf, sentenceBox, show, showExact, withModel } from "../course.js";
-import { assign, cached, fit, fixed, fmt, h, rich, say, set, watch } from "../dom.js";
-import { colourKey, heatmap, largestSize } from "../heatmap.js";
-import { losses } from "../model.js";
-import { nameOf, parse, Provenance } from "../provenance.js";
-import { dataTable } from "../table.js";
-import { mean, row } from "../tensor.js";
-import { beforeAfter, predictions, relationLosses, shape } from "./parts.js";
+import { causalMask } from "../../math/attention.js";
+import { button, choice, pick, resetButton, valuesOf } from "../../parts/controls.js";
+import { idsOf, sentenceBox, show, showExact, withModel } from "../../parts/course.js";
+import { fixed, fmt } from "../../math/format.js";
+import { assign, cached, fit, h, rich, say, set, watch } from "../../parts/dom.js";
+import { colourKey, heatmap, largestSize } from "../../parts/heatmap.js";
+import { losses } from "../../math/model.js";
+import { nameOf, parse, Provenance } from "../../math/provenance.js";
+import { dataTable } from "../../parts/table.js";
+import { mean, row } from "../../math/tensor.js";
+import { beforeAfter, predictions, relationLosses, shape } from "../../parts/predictions.js";
 
 const NAMES = ["text", "position", "layer", "head", "off", "follow"];
 const SWITCHES = {

@@ -1,16 +1,17 @@
 // Chapter 2: the map of the vocabulary, neighbours, and the code of the positions.
 
-import { chart, line, linear as scaleLinear, unitsAt } from "../chart.js";
-import { choice, dropdown, resetButton, slider } from "../controls.js";
-import { show, withModel } from "../course.js";
-import { cursor } from "../cursor.js";
-import { assign, fixed, h, rich, say, set, svg, watch } from "../dom.js";
-import { heatmap } from "../heatmap.js";
-import { sinusoidalPositions } from "../layers.js";
-import { normals } from "../normals.js";
-import { dataTable } from "../table.js";
-import { dot, matrix, row } from "../tensor.js";
-import { neighbours, principalPlane, unitRows } from "../vectors.js";
+import { chart, line, linear as scaleLinear, unitsAt } from "../../parts/chart.js";
+import { choice, dropdown, resetButton, slider } from "../../parts/controls.js";
+import { show, withModel } from "../../parts/course.js";
+import { cursor } from "../../parts/cursor.js";
+import { fixed } from "../../math/format.js";
+import { assign, h, rich, say, set, svg, watch } from "../../parts/dom.js";
+import { heatmap } from "../../parts/heatmap.js";
+import { sinusoidalPositions } from "../../math/embedding.js";
+import { normals } from "../../math/normals.js";
+import { dataTable } from "../../parts/table.js";
+import { dot, matrix, row } from "../../math/tensor.js";
+import { neighbours, principalPlane, unitRows } from "../../math/embedding.js";
 
 const NAMES = ["word", "table", "d_model", "n", "seed"];
 const SHOWN = 8;

@@ -1,7 +1,7 @@
 // The residual stream (chapter 6): its stages, how far two vectors are apart, what a change reaches.
 
 import { dot, matrix, row } from "./tensor.js";
-import { cosine } from "./vectors.js";
+import { cosine } from "./embedding.js";
 
 /** The stream before, inside and after each layer: [[name, matrix (n, d_model)]]. */
 export function stages(trace, norm) {
