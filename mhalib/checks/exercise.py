@@ -1,9 +1,9 @@
-"""What an exercise consists of. Each module beside this one lists those of its chapter."""
+"""What an exercise consists of. `exercises/` lists them, lesson by lesson."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -58,8 +58,8 @@ class Exercise:
     returns : "array", "mask" (an array of booleans), "number", "ids" or "pairs" (lists)
     call : how the function is used, ``call(function, *args)``; a plain call if not given
     labels : names by which the arguments of a case are shown, those of the signature if not given
-    properties : tests of what must hold for any input: ``property(function)`` returns what is
-        wrong, or nothing
+    trial : the answer's place in a causal attention ``run(X, W_V)``, on which the properties of
+        `mhalib.checks.properties` are tested: ``trial(function)`` returns it
     """
 
     signature: str
@@ -72,7 +72,7 @@ class Exercise:
     returns: Literal["array", "arrays", "mask", "number", "ids", "pairs"] = "array"
     call: Callable[..., Any] | None = None
     labels: tuple[str, ...] = ()
-    properties: tuple[Callable[[Function], str], ...] = field(default=(), repr=False)
+    trial: Callable[[Function], Function] | None = None
 
     @property
     def name(self) -> str:

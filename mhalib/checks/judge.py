@@ -6,24 +6,17 @@ import difflib
 import dis
 import traceback
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mhalib.checks import properties
 from mhalib.checks.compare import expected, named_mistake, tensors_for
 from mhalib.checks.exercise import Case, Exercise, Function, Misuse
+from mhalib.checks.exercises import EXERCISES
 from mhalib.checks.result import Result, shown
 from mhalib.checks.run import Outcome, in_numpy, run, same
-
-MODULES = (
-    "tokenizer", "embedding", "scores", "masks", "attention", "heads",
-    "multihead", "layers", "blocks", "vocab", "filters", "decoding",
-)  # fmt: skip
-
-_ALL = [e for module in MODULES for e in import_module(f"mhalib.checks.{module}").EXERCISES]
-EXERCISES: dict[str, Exercise] = {e.name: e for e in sorted(_ALL, key=lambda e: e.section[0])}
 
 
 def exercises() -> list[str]:
@@ -162,7 +155,7 @@ class _Judge:
         else:
             title = "not the right values"
         function = in_numpy(self.function, self.torch_dtype and "float64")
-        texts += [text for test in self.exercise.properties if (text := test(function))]
+        texts += [text for test in properties.of(self.exercise) if (text := test(function))]
         if not texts:
             texts.append(
                 "It is none of the mistakes this grader knows. Work out the small input by hand."

@@ -5,12 +5,14 @@ The same tests make the kill matrix: which kind of test notices which mistake.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mhalib.checks.exercise import Function, normal
+from mhalib.checks.exercise import Exercise, Function, normal
 
 Array = NDArray[Any]
 N, D = 5, 6  # tokens and features of the trials
@@ -36,7 +38,7 @@ class Trial:
         X = normal(N, D)
         changed = X.copy()
         changed[-1] += 1
-        if _close(self.run(X, _W[2])[:-1], self.run(changed, _W[2])[:-1]):
+        if _close(self.run(X, W[2])[:-1], self.run(changed, W[2])[:-1]):
             return ""
         return (
             "A change of the last token moved earlier outputs. With a causal mask no token may see "
@@ -47,7 +49,7 @@ class Trial:
         X = normal(N, D)
         changed = X.copy()
         changed[0] += 1
-        if not _close(self.run(X, _W[2])[-1], self.run(changed, _W[2])[-1]):
+        if not _close(self.run(X, W[2])[-1], self.run(changed, W[2])[-1]):
             return ""
         return (
             "A change of the first token left the last output as it was. The last token must see "
@@ -59,64 +61,48 @@ def _close(a: Array, b: Array) -> bool:
     return np.allclose(a, b, rtol=1e-9, atol=1e-12, equal_nan=True)  # equal but for rounding
 
 
-_W = [normal(D, D, seed=seed) / 2 for seed in range(1, 5)]
-_W_O = np.eye(D)
-_H = 3
+W = [normal(D, D, seed=seed) / 2 for seed in range(1, 5)]
+W_O = np.eye(D)
+H = 3
 CAUSAL = np.tri(N, dtype=bool)
 
 
-def _split(X: Array) -> Array:
-    return X.reshape(N, _H, -1).transpose(1, 0, 2)
+def split(X: Array) -> Array:
+    return X.reshape(N, H, -1).transpose(1, 0, 2)
 
 
-def _merge(heads: Array) -> Array:
+def merge(heads: Array) -> Array:
     return heads.transpose(1, 0, 2).reshape(N, -1)
 
 
-def _weights(S: Array, mask: Array = CAUSAL) -> Array:
+def weigh(S: Array, mask: Array = CAUSAL) -> Array:
     exp = np.where(mask, np.exp(S), 0)
     return exp / exp.sum(axis=-1, keepdims=True)
 
 
-def _raw(X: Array) -> Array:
-    return (X @ _W[0]) @ (X @ _W[1]).T
+def raw(X: Array) -> Array:
+    return (X @ W[0]) @ (X @ W[1]).T
 
 
 def _attend(Q: Array, K: Array, V: Array) -> Array:
-    return _weights(Q @ K.swapaxes(-1, -2)) @ V
+    return weigh(Q @ K.swapaxes(-1, -2)) @ V
 
 
-def _heads(X: Array, W_V: Array, split: Function) -> Array:
-    return _attend(*(split(X @ W) for W in (*_W[:2], W_V)))
+def attend_in_heads(X: Array, W_V: Array, split: Function) -> Array:
+    return _attend(*(split(X @ W) for W in (*W[:2], W_V)))
 
 
-# How the answer to each exercise becomes part of an attention that can be put on trial
-TRIALS: dict[str, Any] = {
-    "raw_scores": lambda f: lambda X, W_V: _weights(f(X @ _W[0], X @ _W[1]) / 4) @ X @ W_V,
-    "softmax": lambda f: lambda X, W_V: f(np.where(CAUSAL, _raw(X), -np.inf)) @ X @ W_V,
-    "causal_mask": lambda f: lambda X, W_V: _weights(_raw(X), f(N, N)) @ X @ W_V,
-    "attention_weights": lambda f: lambda X, W_V: f(_raw(X), CAUSAL) @ X @ W_V,
-    "attention": lambda f: lambda X, W_V: f(X @ _W[0], X @ _W[1], X @ W_V, CAUSAL),
-    "scores": lambda f: lambda X, W_V: _weights(f(X @ _W[0], X @ _W[1])) @ X @ W_V,
-    "split_heads": lambda f: lambda X, W_V: _merge(_heads(X, W_V, lambda X: f(X, _H))),
-    "merge_heads": lambda f: lambda X, W_V: f(_heads(X, W_V, _split)),
-    "multi_head_attention": lambda f: lambda X, W_V: f(X, *_W[:2], W_V, _W_O, _H, CAUSAL),
-    "cached_attention": lambda f: lambda X, W_V: f(X, *_W[:2], W_V, None)[0],
-}
+def of(exercise: Exercise) -> list[Callable[[Function], str]]:
+    """Return the tests of `exercise`: ``test(function)`` says what is wrong, or nothing."""
+    make = exercise.trial
+    if make is None:
+        return []
 
-
-def trial(name: str, kind: str) -> Function:
-    """Return the test `kind` ("rows", "leak" or "reach") for answers to exercise `name`."""
-
-    def test(function: Function) -> str:
+    def tested(kind: str, function: Function) -> str:
         try:
             with np.errstate(all="ignore"):
-                return str(getattr(Trial(TRIALS[name](function)), kind)())
+                return str(getattr(Trial(make(function)), kind)())
         except Exception:  # a function that cannot even run here says nothing about the property
             return ""
 
-    return test
-
-
-def all_of(name: str) -> tuple[Function, ...]:
-    return tuple(trial(name, kind) for kind in ("rows", "leak", "reach"))
+    return [partial(tested, kind) for kind in ("rows", "leak", "reach")]

@@ -36,4 +36,4 @@ def test_which_test_catches_which(exercise, mistake, tests):
 
 def test_the_page_is_up_to_date():
     text = PAGE.read_text("utf-8")
-    assert text == filled_in(text), "run: python tests/checks/kill_matrix.py"
+    assert text == filled_in(text), "run: python scripts/kill_matrix.py"

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.attention import ALL_SEEN, MASKINGS
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
-from mhalib.checks.heads import NOT_TRANSPOSED, RESHAPED, bad_merge, bad_split
-from mhalib.checks.properties import all_of
-from mhalib.checks.scores import LEAK, ROWS, SCALES, SWAPPED
+from mhalib.checks.exercises.lesson5_heads import NOT_TRANSPOSED, RESHAPED, bad_merge, bad_split
+from mhalib.checks.exercises.shared import ALL_SEEN, LEAK, MASKINGS, ROWS, SCALES, SWAPPED
+from mhalib.checks.properties import CAUSAL, W_O, H, W
 
 Array = NDArray[Any]
 REACH = "the last output does not depend on the first tokens"
@@ -211,7 +210,7 @@ multi_head_attention = Exercise(
             _wrong(edit=lambda heads: np.broadcast_to(heads[..., :1, :, :], heads.shape)),
         ),
     ),
-    properties=all_of("multi_head_attention"),
+    trial=lambda f: lambda X, W_V: f(X, *W[:2], W_V, W_O, H, CAUSAL),
 )
 
 EXERCISES = (multi_head_attention,)

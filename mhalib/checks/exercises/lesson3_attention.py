@@ -10,59 +10,22 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
-from mhalib.checks.properties import all_of
-from mhalib.checks.scores import LEAK, NO_TRANSPOSE, ROWS, SCALES, SWAPPED, scaled
+from mhalib.checks.exercises.shared import (
+    ALL_SEEN,
+    EMPTY,
+    FINITE,
+    MASKINGS,
+    NO_TRANSPOSE,
+    ROWS,
+    SCALES,
+    SWAPPED,
+    fill,
+    scaled,
+)
+from mhalib.checks.properties import CAUSAL, W, raw
 
 Array = NDArray[Any]
 
-
-def _plain(S: Array, axis: int = -1) -> Array:
-    """Softmax without a rule for empty rows: they become NaN."""
-    exp = np.exp(S - S.max(axis=axis, keepdims=True))
-    return exp / exp.sum(axis=axis, keepdims=True)
-
-
-def _fill(value: float) -> Function:
-    return lambda S, mask: _plain(np.where(mask, S, value))
-
-
-# Wrong ways to apply a mask, shared by `attention_weights`, `attention` and `multi_head_attention`
-MASKINGS: dict[str, tuple[str, Function, str]] = {
-    "masked score set to 0": (
-        "A score of 0 is an ordinary score, exp(0) = 1. What is masked still gets a share. "
-        "−∞ gets none.",
-        _fill(0.0),
-        LEAK,
-    ),
-    "mask added as a bias": (
-        "Adding 1 to the allowed scores only makes them a little likelier. What is masked "
-        "still gets a share.",
-        lambda S, mask: _plain(S + mask),
-        LEAK,
-    ),
-    "mask after the softmax": (
-        "The shares were handed out first, to the masked keys too, and then some were "
-        "deleted. The rest no longer sums to 1. Mask the scores.",
-        lambda S, mask: _plain(S) * mask,
-        ROWS,
-    ),
-    "mask inverted": (
-        "True means may attend. Here the allowed keys were hidden and the others seen.",
-        lambda S, mask: _plain(np.where(mask, -np.inf, S)),
-        LEAK,
-    ),
-    "mask ignored": ("The mask plays no part: every key is seen.", lambda S, mask: _plain(S), LEAK),
-    "softmax over the queries": (
-        "The columns sum to 1. Each query shares out its attention over the keys, the last axis.",
-        lambda S, mask: mhalib.softmax(np.where(mask, S, -np.inf), axis=-2),
-        ROWS,
-    ),
-}
-_FINITE = "The masked scores are large negative numbers, not −∞."
-_EMPTY = (
-    "A row in which everything is masked has nothing to share out. By the course's rule its "
-    "weights are 0"
-)
 
 _S = (np.log([[1.0, 2.0, 3.0]] * 3), normal(3, 5), normal(5, 7, seed=3), normal(2, 3, seed=4))
 _MASKS = (np.tri(3, dtype=bool), np.tri(3, 5, k=2, dtype=bool), np.tri(5, 7, k=2, dtype=bool))
@@ -82,28 +45,26 @@ attention_weights = Exercise(
         *(Mistake(name, why, wrong, breaks) for name, (why, wrong, breaks) in MASKINGS.items()),
         Mistake(
             "finite fill",
-            f"{_FINITE} {_EMPTY}; here they are uniform. And a real score can lie below the fill: "
+            f"{FINITE} {EMPTY}; here they are uniform. And a real score can lie below the fill: "
             "then the masked key wins.",
-            _fill(-1e4),
+            fill(-1e4),
             "a fully masked row",
         ),
         Mistake(
             "finite fill",
-            f"{_FINITE} {_EMPTY}; here they are uniform.",
-            _fill(-1e9),
+            f"{FINITE} {EMPTY}; here they are uniform.",
+            fill(-1e9),
             "a fully masked row",
         ),
         Mistake(
             "empty row is NaN",
-            f"{_EMPTY}. Here they are 0/0 or ∞ − ∞, which is NaN, and NaN spreads.",
-            _fill(-np.inf),
+            f"{EMPTY}. Here they are 0/0 or ∞ − ∞, which is NaN, and NaN spreads.",
+            fill(-np.inf),
             "a fully masked row",
         ),
     ),
-    properties=all_of("attention_weights"),
+    trial=lambda f: lambda X, W_V: f(raw(X), CAUSAL) @ X @ W_V,
 )
-
-ALL_SEEN = np.ones((1, 1), bool)
 
 
 def _attention(
@@ -193,18 +154,18 @@ attention = Exercise(
         ),
         Mistake(
             "finite fill",
-            f"{_FINITE} {_EMPTY}; here the output is the plain mean of all values.",
-            partial(_attention, masking=_fill(-1e9)),
+            f"{FINITE} {EMPTY}; here the output is the plain mean of all values.",
+            partial(_attention, masking=fill(-1e9)),
             "a fully masked row",
         ),
         Mistake(
             "empty row is NaN",
-            f"{_EMPTY}, and so is the output. Here it is 0/0, which is NaN.",
-            partial(_attention, masking=_fill(-np.inf)),
+            f"{EMPTY}, and so is the output. Here it is 0/0, which is NaN.",
+            partial(_attention, masking=fill(-np.inf)),
             "a fully masked row",
         ),
     ),
-    properties=all_of("attention"),
+    trial=lambda f: lambda X, W_V: f(X @ W[0], X @ W[1], X @ W_V, CAUSAL),
 )
 
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake, normal
-from mhalib.checks.properties import all_of
-from mhalib.checks.scores import LEAK
+from mhalib.checks.exercises.shared import LEAK
+from mhalib.checks.properties import H, attend_in_heads, merge, split
 
 Array = NDArray[Any]
 
@@ -92,7 +92,7 @@ split_heads = Exercise(
             lambda X, n_heads: np.stack(np.split(X, n_heads, axis=-2)),
         ),
     ),
-    properties=all_of("split_heads"),
+    trial=lambda f: lambda X, W_V: merge(attend_in_heads(X, W_V, lambda X: f(X, H))),
 )
 
 merge_heads = Exercise(
@@ -139,7 +139,7 @@ merge_heads = Exercise(
             lambda heads: heads.swapaxes(-2, -3),
         ),
     ),
-    properties=all_of("merge_heads"),
+    trial=lambda f: lambda X, W_V: f(attend_in_heads(X, W_V, split)),
 )
 
 EXERCISES = (split_heads, merge_heads)

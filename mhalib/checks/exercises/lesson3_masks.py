@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake
-from mhalib.checks.properties import all_of
-from mhalib.checks.scores import LEAK
+from mhalib.checks.exercises.shared import LEAK
+from mhalib.checks.properties import N, raw, weigh
 
 Array = NDArray[Any]
 
@@ -77,7 +77,7 @@ causal_mask = Exercise(
         ),
     ),
     returns="mask",
-    properties=all_of("causal_mask"),
+    trial=lambda f: lambda X, W_V: weigh(raw(X), f(N, N)) @ X @ W_V,
 )
 
 _PLACES = np.arange

@@ -1,8 +1,7 @@
-"""Exercises of lessons 3 and 4: scores and softmax."""
+"""Exercises of lesson 3: raw scores and the softmax."""
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from typing import Any
 
@@ -11,57 +10,16 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake, normal
-from mhalib.checks.properties import all_of
+from mhalib.checks.exercises.shared import NO_TRANSPOSE, QK, ROWS, SWAPPED, scaled
+from mhalib.checks.properties import CAUSAL, W, raw, weigh
 
 Array = NDArray[Any]
-ROWS, LEAK = (
-    "the rows of weights do not sum to 1",
-    "a change of the last token moves earlier outputs",
-)
-
-# The first can be done by hand and has as many keys as features, so that a missing transpose
-# raises no error; the sizes of the others are distinct primes.
-_QK = (
-    (np.array([[1.0, 2.0]]), np.array([[3.0, 4.0], [0.0, 1.0]])),
-    (normal(3, 3), normal(3, 3, seed=1)),
-    (normal(3, 2), normal(5, 2, seed=1)),
-    (normal(2, 7), normal(3, 7, seed=1)),
-)
-
-# Names shared by `scores`, `attention` and `multi_head_attention`
-SWAPPED = (
-    "Q and K swapped",
-    "Rows belong to the queries, columns to the keys: Q Kᵀ. K Qᵀ is its transpose.",
-)
-NO_TRANSPOSE = (
-    "Kᵀ missing",
-    "Each query is multiplied with each key: rows with rows. Q @ K takes columns of K, "
-    "which are features of different tokens.",
-)
-SCALES = {
-    "no scale": (
-        "The scores were not divided by √d_k. Their spread grows with d_k, and the softmax "
-        "becomes nearly one-hot.",
-        lambda d_k: 1.0,
-    ),
-    "divided by d_k": (
-        "Too flat. The divisor is √d_k, its root. (Dividing Q and K both by √d_k comes to "
-        "the same.)",
-        lambda d_k: 1 / d_k,
-    ),
-    "multiplied by √d_k": ("Too sharp: the scores are divided by √d_k, not multiplied.", math.sqrt),
-}
-
-
-def scaled(Q: Array, K: Array, factor: Any = lambda d_k: d_k**-0.5) -> Array:
-    return Q @ K.swapaxes(-1, -2) * factor(Q.shape[-1])
-
 
 raw_scores = Exercise(
     "raw_scores(Q, K)",
     (3, "The score of one pair, by hand"),
     partial(mhalib.scores, scale=1.0),
-    cases=tuple(Case(Q, K) for Q, K in _QK),
+    cases=tuple(Case(Q, K) for Q, K in QK),
     batches=(Case(normal(2, 3, 5), normal(2, 7, 5, seed=1)),),
     mistakes=(
         Mistake(*NO_TRANSPOSE, lambda Q, K: Q @ K),
@@ -77,29 +35,7 @@ raw_scores = Exercise(
             lambda Q, K: Q @ Q.swapaxes(-1, -2),
         ),
     ),
-    properties=all_of("raw_scores"),
-)
-
-scores = Exercise(
-    "scores(Q, K)",
-    (4, "Why: variances add"),
-    mhalib.scores,
-    cases=tuple(Case(Q, K) for Q, K in _QK),
-    batches=(Case(normal(2, 3, 5), normal(2, 7, 5, seed=1)),),
-    mistakes=(
-        *(
-            Mistake(name, why, partial(scaled, factor=factor))
-            for name, (why, factor) in SCALES.items()
-        ),
-        Mistake(*NO_TRANSPOSE, lambda Q, K: Q @ K / math.sqrt(Q.shape[-1])),
-        Mistake(*SWAPPED, lambda Q, K: scaled(K, Q)),
-        Mistake(
-            "scale √n",
-            "The divisor is √d_k, the root of the length of a query, not of the number of keys.",
-            lambda Q, K: Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-2]),
-        ),
-    ),
-    properties=all_of("scores"),
+    trial=lambda f: lambda X, W_V: weigh(f(X @ W[0], X @ W[1]) / 4) @ X @ W_V,
 )
 
 
@@ -169,8 +105,8 @@ softmax = Exercise(
             lambda x: mhalib.softmax(-x),
         ),
     ),
-    properties=all_of("softmax"),
+    trial=lambda f: lambda X, W_V: f(np.where(CAUSAL, raw(X), -np.inf)) @ X @ W_V,
 )
 
 
-EXERCISES = (raw_scores, softmax, scores)
+EXERCISES = (raw_scores, softmax)

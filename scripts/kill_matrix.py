@@ -1,21 +1,25 @@
-"""Parts of the teachers' page that are computed from the answers in this folder.
+"""Write what the teachers' page says about the exercises: the keys, and which test notices what.
 
-``python tests/checks/kill_matrix.py`` writes them into the page: the keys, and the table which
-kind of test notices which mistake.
+``python scripts/kill_matrix.py`` computes both from the answers in tests/checks.
 """
 
 import inspect
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
-from mutants import MUTANTS
-from solutions import SOLUTIONS
 
 from mhalib.checks import EXERCISES
 from mhalib.checks.compare import expected, tensors_for
-from mhalib.checks.properties import TRIALS, Trial
+from mhalib.checks.properties import Trial
 from mhalib.checks.run import in_numpy, run, same
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "tests" / "checks"))
+
+from mutants import MUTANTS  # noqa: E402
+from solutions import SOLUTIONS  # noqa: E402
 
 TESTS = ("shape or error", "rows sum to 1", "no leak", "reach", "values")
 
@@ -35,7 +39,7 @@ def noticed(exercise, function):
             found.add("values")
             shapes = [getattr(value, "shape", None) for value in (outcome.value, right)]
             found |= {"shape or error"} if shapes[0] != shapes[1] else set()
-    trial = Trial(TRIALS[exercise.name](in_numpy(function, torch_dtype)))
+    trial = Trial(exercise.trial(in_numpy(function, torch_dtype)))
     for name, test in (
         ("rows sum to 1", trial.rows),
         ("no leak", trial.leak),
@@ -52,7 +56,7 @@ def noticed(exercise, function):
 def rows():
     """Yield (exercise, mistake, tests that notice it), in the order of the lessons."""
     for name, exercise in EXERCISES.items():
-        if name not in TRIALS:
+        if exercise.trial is None:
             continue
         by_mistake = {}
         for mutated, mistake, function in MUTANTS:
@@ -89,7 +93,7 @@ def keys():
     return "\n".join(blocks)
 
 
-PAGE = Path(__file__).parents[2] / "chapters" / "teachers.md"
+PAGE = ROOT / "chapters" / "teachers.md"
 
 
 def filled_in(text):
