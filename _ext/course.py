@@ -3,6 +3,7 @@ widget scripts only where a page has a widget, and no request to another host.""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -172,15 +173,19 @@ def add_assets(app: Sphinx) -> None:
 def start_katex(
     cls: type[katex.KaTeXServer], rundir: Path, timeout: float
 ) -> tuple[subprocess.Popen[bytes], socket.socket]:
-    """Start Node with KaTeX and connect to it; its socket's file is there before Node listens."""
-    path = rundir / "katex.sock"
-    command = cls.build_command(socket=path)
+    """Start Node with KaTeX and connect to it; its socket's file is there before Node listens.
+
+    Both name that file from within its folder: the whole path may be longer than the 104 bytes
+    that a socket's address holds.
+    """
+    command = cls.build_command(socket="katex.sock")
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=rundir)
     latest = time.monotonic() + timeout
     while time.monotonic() < latest:
         sock = socket.socket(socket.AF_UNIX)
         try:
-            sock.connect(str(path))
+            with contextlib.chdir(rundir):
+                sock.connect("katex.sock")
             return process, sock
         except (FileNotFoundError, ConnectionRefusedError):
             sock.close()

@@ -1,6 +1,6 @@
 """What each page costs: bytes, requests and times, beside Jupyter Book's own template page.
 
-    python benchmarks/pages.py [--html FOLDER] [--json FILE]
+    python -m benchmarks.pages [--html FOLDER] [--json FILE]
 
 Needs the built book (`make html`). Pages are served from this machine with gzip and opened in
 Chromium at 1280 × 900. "first" is a visit with an empty cache, "further" one after another lesson.
@@ -22,9 +22,9 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
+from scripts.browser import launch
+
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-from offline import launch  # noqa: E402
 
 COMPRESSED = {".html", ".css", ".js", ".mjs", ".svg", ".json"}
 OBSERVE = """

@@ -1,6 +1,6 @@
 """What one step of each widget costs in a browser, and the same task done in other ways.
 
-    python benchmarks/widgets.py [--html FOLDER] [--rounds N] [--peers] [--scripts FOLDER]
+    python -m benchmarks.widgets [--html FOLDER] [--rounds N] [--peers] [--scripts FOLDER]
 
 A page holds one widget with 32 tokens and a model of 3 layers and 8 heads (random weights, of the
 size of the course's main model). A step is one event (a slider, a key in the text, a mask, a
@@ -47,10 +47,9 @@ from mhalib.widgets import (
     base,
 )
 from mhalib.widgets.models import pack, shrink
+from scripts.browser import launch
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "scripts"))
-from offline import launch  # noqa: E402
 
 TEXT = " ".join(["bats cave"] * 16)  # 32 tokens
 PAGE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Widget</title>
@@ -336,8 +335,8 @@ KERNEL = f"""
 %matplotlib inline
 import sys, mhalib, ipywidgets
 import matplotlib.pyplot as plt
-sys.path.insert(0, {str(Path(__file__).parent)!r})
-from widgets import random_model
+sys.path.insert(0, {str(ROOT)!r})
+from benchmarks.widgets import random_model
 model, ids = random_model(), mhalib.load_tokenizer().encode({TEXT!r})
 def show(layer):
     weights = model.forward(ids).layers[layer].attention.weights

@@ -1,17 +1,18 @@
-"""The built book to take away: `python scripts/offline.py zip|pdf`, after `make html`.
+"""The built book to take away: `python -m scripts.offline zip|pdf`, after `make html`.
 
 zip   _build/course.zip: unpack it anywhere and open index.html, no network needed
 pdf   _build/course.pdf: all pages in one document, printed by Chromium, with working links
 """
 
 import argparse
-import os
 import shutil
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin
 
 from bs4 import BeautifulSoup, Tag
-from playwright.sync_api import Browser, Playwright, sync_playwright
+from playwright.sync_api import Browser, sync_playwright
+
+from scripts.browser import ensure, launch
 
 ROOT = Path(__file__).parent.parent
 BOOK = "http://book/"  # stands for the folder while links are resolved
@@ -19,22 +20,6 @@ FOOTER = (
     '<p style="width: 100%; text-align: center; font: 8pt sans-serif; color: #555">'
     '<span class="pageNumber"></span></p>'
 )
-
-
-def launch(playwright: Playwright) -> Browser:
-    """Chromium: the one that CHROMIUM names, else one on the PATH, else Playwright's own."""
-    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "chrome")
-    found = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    quiet = ("background-networking", "component-update", "sync")
-    return playwright.chromium.launch(
-        executable_path=found,
-        args=[
-            "--no-sandbox",
-            "--disable-gpu",
-            "--no-first-run",
-            *(f"--disable-{q}" for q in quiet),
-        ],
-    )
 
 
 def reading_order(html: Path) -> list[str]:
@@ -137,6 +122,7 @@ def main() -> None:
     if options.kind == "zip":
         make_zip(options.html, target)
     else:
+        ensure()
         with sync_playwright() as playwright:
             browser = launch(playwright)
             make_pdf(one_document(options.html), options.html, target, browser)

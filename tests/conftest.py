@@ -1,8 +1,5 @@
 """What all tests share: Hypothesis without randomness (two runs test the same), a browser."""
 
-import runpy
-from pathlib import Path
-
 import pytest
 from hypothesis import settings
 
@@ -15,7 +12,7 @@ def chromium():
     """Chromium, one for the whole session (Playwright allows only one at a time)."""
     from playwright.sync_api import sync_playwright
 
-    launch = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "offline.py"))["launch"]
+    from scripts.browser import launch
 
     with sync_playwright() as playwright:
         browser = launch(playwright)

@@ -1,7 +1,8 @@
 """What the teachers' page says about tests and mistakes is what they do."""
 
 import pytest
-from kill_matrix import PAGE, filled_in, rows
+
+from scripts.kill_matrix import PAGE, filled_in, rows
 
 FOUND = {(name, mistake): tests for name, mistake, tests in rows()}
 

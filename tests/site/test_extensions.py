@@ -140,7 +140,9 @@ def test_katex_may_take_its_time(tmp_path, monkeypatch):
     )
     server = course.katex.KaTeXServer
     monkeypatch.setattr(server, "build_command", lambda socket: [sys.executable, late, socket])
-    process, sock = course.start_katex(server, tmp_path, timeout=30)
+    deep = tmp_path / ("d" * 120)  # a socket's address holds 104 bytes
+    deep.mkdir()
+    process, sock = course.start_katex(server, deep, timeout=30)
     with process, sock:
         assert sock.recv(4) == b"here"
         process.communicate()

@@ -1,19 +1,18 @@
 """The book to take away: the zip opens without a network, the PDF holds every page."""
 
-import runpy
 import zipfile
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
-OFFLINE = runpy.run_path(str(Path(__file__).parents[2] / "scripts" / "offline.py"))
+from scripts.offline import make_pdf, make_zip, one_document
+
 TITLES = ["Tokenization", "Embedding", "Single-head", "Scaling", "Multi-head", "Layers", "Glossary"]
 
 
 def test_the_zip_opens_and_searches_with_the_network_cut(site, tmp_path, reader):
-    OFFLINE["make_zip"](site, tmp_path / "course.zip")
+    make_zip(site, tmp_path / "course.zip")
     with zipfile.ZipFile(tmp_path / "course.zip") as archive:
         archive.extractall(tmp_path / "unpacked")
     folder = (tmp_path / "unpacked").as_uri()
@@ -27,7 +26,7 @@ def test_the_zip_opens_and_searches_with_the_network_cut(site, tmp_path, reader)
 
 @pytest.fixture(scope="module")
 def document(site):
-    return OFFLINE["one_document"](site)
+    return one_document(site)
 
 
 def test_one_document_links_inside_itself(site, document):
@@ -46,7 +45,7 @@ def test_one_document_links_inside_itself(site, document):
 
 @pytest.mark.timeout(600)
 def test_the_pdf_holds_every_lesson(site, document, chromium, tmp_path):
-    OFFLINE["make_pdf"](document, site, tmp_path / "course.pdf", chromium)
+    make_pdf(document, site, tmp_path / "course.pdf", chromium)
     pdf = PdfReader(tmp_path / "course.pdf")
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
     # no space is lost where the heading wraps
