@@ -37,10 +37,8 @@ def _traces(
     for start in range(0, len(texts), 100):
         batch = texts[start : start + 100]
         ids, lengths = language.encode_batch(batch, tokenizer)
-        # Padding stands on the right, where a causal row does not look; where an ablation takes
-        # the causal mask away, this mask still hides it.
-        mask = np.arange(ids.shape[1]) < lengths[:, None, None, None]
-        yield model.forward(ids, mask=mask, ablate=ablate), lengths, batch
+        real = np.arange(ids.shape[1]) < lengths[:, None]
+        yield model.forward(ids, real=real, ablate=ablate), lengths, batch
 
 
 def evaluate(
@@ -74,7 +72,7 @@ def mean_head_outputs(
     total, n = np.zeros((config.n_layers, config.n_heads, config.d_v)), 0
     for trace, lengths, _ in _traces(model, texts, None, tokenizer):
         real = np.arange(trace.ids.shape[1]) < lengths[:, None]  # (batch, n)
-        heads = np.stack([layer.attention.heads for layer in trace.layers])
+        heads = np.stack([block.attention.heads for block in trace.layers if block])
         total += np.einsum("lbhnd,bn->lhd", heads, real.astype(heads.dtype))
         n += int(real.sum())
     return {(i, j): head for i, layer in enumerate(total / n) for j, head in enumerate(layer)}
@@ -93,7 +91,7 @@ def attention_to_sources(
     """
     weights: dict[str, list[Array]] = defaultdict(list)
     for trace, _, batch in _traces(model, texts, None, tokenizer):
-        layers = np.stack([layer.attention.weights for layer in trace.layers], axis=2)
+        layers = np.stack([block.attention.weights for block in trace.layers if block], axis=2)
         for row, text in zip(layers, batch, strict=True):  # (h, N, n, n)
             for i, (relation, sources) in enumerate(zip(text.relations, text.sources, strict=True)):
                 if relation == "both":

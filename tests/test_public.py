@@ -58,16 +58,26 @@ print(*sorted(name for name in names if not name.startswith("_")))
     assert others == set()
 
 
-def test_reading_a_model_does_not_bring_torch():
-    run("import sys, mhalib; mhalib.Transformer; mhalib.model._safetensors('safetensors.numpy'); "
-        "assert 'torch' not in sys.modules")  # fmt: skip
+def test_a_model_is_read_with_numpy_alone():
+    run("""
+import sys
+for name in ("safetensors", "torch"):
+    sys.modules[name] = None  # importing it fails
+import mhalib
+ids = mhalib.load_tokenizer().encode("I love to study bats")
+assert mhalib.load_model().forward(ids).logits.shape == (5, 567)
+""")
 
 
 def test_reading_order_is_the_dependency_order():
-    """No module of the NumPy core imports a later one."""
-    order = ["tokenizer", "embedding", "attention", "multihead", "layers", "vocab", "model"]
+    """No module of the NumPy core imports a later one; within `model`, no room a later one."""
+    modules = ["tokenizer", "embedding", "attention", "multihead", "layers", "vocab"]
+    rooms = ["config", "ablation", "trace", "files", "padding", "transformer", "shipped"]
+    order = [*modules, *(f"model.{room}" for room in rooms)]
+    folder = Path(mhalib.__file__).parent
+    assert {path.stem for path in (folder / "model").glob("[a-z]*.py")} == set(rooms)
     for i, name in enumerate(order):
-        source = (Path(mhalib.__file__).parent / f"{name}.py").read_text("utf-8")
+        source = (folder / f"{name.replace('.', '/')}.py").read_text("utf-8")
         for later in order[i:]:
             assert f"mhalib.{later} import" not in source, f"{name} imports {later}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import torch
@@ -86,12 +86,32 @@ class _Block(nn.Module):
         """Return the new stream, (*batch, n, d_model); ``mask``, ``causal``, … are passed on."""
         return self.trace(X, fused=True, **options).output
 
-    def trace(self, X: Tensor, **options: Any) -> BlockTrace[Tensor]:
+    def trace(
+        self,
+        X: Tensor,
+        *,
+        norm: Callable[..., Tensor] = layer_norm,
+        residual: Callable[[Tensor, Tensor], Tensor] = torch.add,
+        without: Collection[str] = (),
+        **options: Any,
+    ) -> BlockTrace[Tensor]:
+        """Return every intermediate; `forward` returns the output alone.
+
+        `norm` and `residual` can be replaced to take them away; `without` may hold "W_O", which
+        concat(heads) then skips, and "ffn", whose output then is 0.
+        """
         raise NotImplementedError
 
-    def _attend(self, X: Tensor, options: dict[str, Any]) -> MultiHeadTrace[Tensor]:
+    def _attend(
+        self, X: Tensor, without: Collection[str], options: Mapping[str, Any]
+    ) -> MultiHeadTrace[Tensor]:
         options = {"scale": self.scale, **options}
-        return multi_head_trace(X, self.W_Q, self.W_K, self.W_V, self.W_O, self.n_heads, **options)
+        W_O = torch.eye(X.shape[-1]).to(X) if "W_O" in without else self.W_O
+        return multi_head_trace(X, self.W_Q, self.W_K, self.W_V, W_O, self.n_heads, **options)
+
+    def _feed_forward(self, X: Tensor, without: Collection[str]) -> tuple[Tensor, Tensor]:
+        hidden = self.activation(X @ self.W_1 + self.b_1)
+        return hidden, torch.zeros_like(X) if "ffn" in without else hidden @ self.W_2 + self.b_2
 
     def _drop(self, X: Tensor) -> Tensor:
         return F.dropout(X, self.dropout, self.training)
@@ -100,30 +120,42 @@ class _Block(nn.Module):
 class PostNormBlock(_Block):
     """``X' = norm(X + MultiHead(X))``, then ``norm(X' + FFN(X'))``."""
 
-    def trace(self, X: Tensor, **options: Any) -> BlockTrace[Tensor]:
-        """Return every intermediate; `forward` returns the output alone."""
-        attention = self._attend(X, options)
-        residual_1 = X + self._drop(attention.O)
-        norm_1 = layer_norm(residual_1, self.gamma_1, self.beta_1)
-        hidden = self.activation(norm_1 @ self.W_1 + self.b_1)
-        ffn = hidden @ self.W_2 + self.b_2
-        residual_2 = norm_1 + self._drop(ffn)
-        norm_2 = layer_norm(residual_2, self.gamma_2, self.beta_2)
+    def trace(
+        self,
+        X: Tensor,
+        *,
+        norm: Callable[..., Tensor] = layer_norm,
+        residual: Callable[[Tensor, Tensor], Tensor] = torch.add,
+        without: Collection[str] = (),
+        **options: Any,
+    ) -> BlockTrace[Tensor]:
+        attention = self._attend(X, without, options)
+        residual_1 = residual(X, self._drop(attention.O))
+        norm_1 = norm(residual_1, self.gamma_1, self.beta_1)
+        hidden, ffn = self._feed_forward(norm_1, without)
+        residual_2 = residual(norm_1, self._drop(ffn))
+        norm_2 = norm(residual_2, self.gamma_2, self.beta_2)
         return BlockTrace(attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, norm_2)
 
 
 class PreNormBlock(_Block):
     """``X' = X + MultiHead(norm(X))``, then ``X' + FFN(norm(X'))``."""
 
-    def trace(self, X: Tensor, **options: Any) -> BlockTrace[Tensor]:
-        """Return every intermediate; `forward` returns the output alone."""
-        norm_1 = layer_norm(X, self.gamma_1, self.beta_1)
-        attention = self._attend(norm_1, options)
-        residual_1 = X + self._drop(attention.O)
-        norm_2 = layer_norm(residual_1, self.gamma_2, self.beta_2)
-        hidden = self.activation(norm_2 @ self.W_1 + self.b_1)
-        ffn = hidden @ self.W_2 + self.b_2
-        residual_2 = residual_1 + self._drop(ffn)
+    def trace(
+        self,
+        X: Tensor,
+        *,
+        norm: Callable[..., Tensor] = layer_norm,
+        residual: Callable[[Tensor, Tensor], Tensor] = torch.add,
+        without: Collection[str] = (),
+        **options: Any,
+    ) -> BlockTrace[Tensor]:
+        norm_1 = norm(X, self.gamma_1, self.beta_1)
+        attention = self._attend(norm_1, without, options)
+        residual_1 = residual(X, self._drop(attention.O))
+        norm_2 = norm(residual_1, self.gamma_2, self.beta_2)
+        hidden, ffn = self._feed_forward(norm_2, without)
+        residual_2 = residual(residual_1, self._drop(ffn))
         return BlockTrace(
             attention, residual_1, norm_1, hidden, ffn, residual_2, norm_2, residual_2
         )

@@ -82,7 +82,9 @@ class LayersWidget(ModelWidget):
     def _stages(self, trace: Trace) -> list[Array]:
         post = self.transformer.config.norm == "post"
         pairs = (
-            (b.norm_1, b.norm_2) if post else (b.residual_1, b.residual_2) for b in trace.layers
+            (b.norm_1, b.norm_2) if post else (b.residual_1, b.residual_2)
+            for b in trace.layers
+            if b
         )
         return [trace.X, *(stage for pair in pairs for stage in pair)]
 

@@ -78,7 +78,7 @@ class MultiHeadWidget(ModelWidget):
     @property
     def weights(self) -> NDArray[Any]:
         """The weights on screen, (h, n, n)."""
-        return self.trace.layers[self.layer].attention.weights
+        return self.trace.layer(self.layer).attention.weights
 
     @property
     def loss(self) -> float:

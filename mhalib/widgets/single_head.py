@@ -57,7 +57,7 @@ class SingleHeadWidget(ModelWidget):
     def X(self) -> Array:
         """What the head reads, (n, d_model)."""
         trace = self.transformer.forward(self.ids)
-        return trace.layers[self.layer - 1].output if self.layer else trace.X
+        return trace.layer(self.layer - 1).output if self.layer else trace.X
 
     @property
     def projections(self) -> tuple[Array, Array, Array]:

@@ -41,9 +41,12 @@ def assert_same_trace(model, ids, off=None):
     ablate = mhalib.Ablation(**(off | {"heads": [tuple(pair) for pair in off.get("heads", [])]}))
     flat = model.forward(ids, ablate=ablate).flat()
     assert len(flat) > 8
+    theirs = {name: value for name, value in answer.items() if name != "layers"}
+    for layer in answer["layers"]:
+        theirs |= {f"layers.{layer['index']}.{k}": v for k, v in layer.items() if k != "index"}
+    assert theirs.keys() == flat.keys()
     for name, expected in flat.items():
-        first, *rest = name.split(".")
-        close(answer["layers"][int(rest[0])][rest[1]] if rest else answer[first], expected, name)
+        close(theirs[name], expected, name)
 
 
 OFF = [

@@ -6,6 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 
 from mhalib import (
+    Ablation,
     Config,
     Transformer,
     init_parameters,
@@ -35,6 +36,7 @@ OPTIONS = {
     "causal": {},
     "both ways": {"causal": False},
     "causal, padded": {"mask": padding_mask(LENGTHS)[:, None]},  # the head axis
+    "padded on the left": {"real": np.arange(7) >= 7 - LENGTHS[:, None]},
 }
 STAGES_OF_A_LAYER = 8 + 7  # multi-head attention, and the block around it
 
@@ -54,22 +56,21 @@ def ids():
     return np.random.default_rng(1).integers(0, SHAPE["vocab_size"], size=(2, 7))
 
 
-def assert_stages_agree(ours, theirs, tolerance):
-    """Compare all stages; a stage that torch's kernel keeps to itself is None."""
+def assert_stages_agree(ours, theirs, tolerance, kept=()):
+    """Compare all stages by their names; those in `kept` torch's kernel keeps to itself."""
     ours, theirs = ours.flat(), theirs.flat()
-    assert list(ours) == list(theirs)
-    given = {name: tensor for name, tensor in theirs.items() if tensor is not None}
-    for name, tensor in to_numpy(given).items():
+    assert list(theirs) == [name for name in ours if name.split(".")[-1] not in kept]
+    for name, tensor in to_numpy(theirs).items():
         assert tensor.shape == ours[name].shape, name
         if name != "ids":
             assert tensor.dtype == ours[name].dtype, name
         assert_allclose(tensor, ours[name], rtol=tolerance, atol=tolerance, err_msg=name)
-    return len(given)
+    return len(theirs)
 
 
 def run_torch(numpy_model, tokens, dtype=torch.float64, **options):
     twin = TorchTransformer.from_numpy(numpy_model).to(dtype)
-    options = {k: torch.from_numpy(v) if k == "mask" else v for k, v in options.items()}
+    options = {k: torch.from_numpy(v) if k in ("mask", "real") else v for k, v in options.items()}
     return twin.trace(torch.from_numpy(tokens), **options)
 
 
@@ -88,9 +89,48 @@ def test_the_fused_path_goes_through_the_same_stages(shape, options):
     reference = model(**CONFIGS[shape])
     ours = reference.forward(ids(), **OPTIONS[options])
     theirs = run_torch(reference, ids(), fused=True, **OPTIONS[options])
-    n = assert_stages_agree(ours, theirs, 1e-12)
-    # the kernel keeps scores and weights, and probabilities are not computed
+    n = assert_stages_agree(ours, theirs, 1e-12, kept=("scores", "weights", "probabilities"))
     assert n == 3 * (STAGES_OF_A_LAYER - 2) + 6
+
+
+SQUARE = {"d_k": 2, "d_v": 2}  # h·d_v = d_model
+ABLATIONS = {
+    "scale": Ablation(scale=True),
+    "mask": Ablation(mask=True),
+    "positions": Ablation(positions=True),
+    "embedding_scale": Ablation(embedding_scale=True),
+    "residual": Ablation(residual=True),
+    "norm": Ablation(norm=True),
+    "W_O": Ablation(W_O=[0, 2]),
+    "heads": Ablation(heads=[(1, 0), (1, 4), (2, 3)]),
+    "heads, other values": Ablation(heads={(0, 1): 2.0, (2, 2): np.array([0.5, -1.0])}),
+    "ffn": Ablation(ffn=[1]),
+    "every ffn": Ablation(ffn=range(3)),
+    "first layer": Ablation(layers=[0]),
+    "middle layer": Ablation(layers=[1], ffn=[2], W_O=[0]),
+    "all layers": Ablation(layers=[0, 1, 2]),
+}
+
+
+@pytest.mark.parametrize("fused", [False, True])
+@pytest.mark.parametrize("norm", ["post", "pre"])
+@pytest.mark.parametrize("what", ABLATIONS)
+def test_what_is_taken_out(what, norm, fused):
+    reference, ablate = model(**SQUARE, norm=norm), ABLATIONS[what]
+    ours = reference.forward(ids(), ablate=ablate)
+    theirs = run_torch(reference, ids(), ablate=ablate, fused=fused)
+    kept = ("scores", "weights", "probabilities") if fused else ()
+    assert_stages_agree(ours, theirs, 1e-12, kept)
+    assert [b is None for b in theirs.layers] == [i in ablate.layers for i in range(3)]
+    assert not np.allclose(ours.logits, reference.forward(ids()).logits)
+
+
+def test_both_refuse_layers_that_are_not_there():
+    reference = model()
+    for run in (reference.forward, TorchTransformer.from_numpy(reference).trace):
+        tokens = ids() if run == reference.forward else torch.from_numpy(ids())
+        with pytest.raises(ValueError, match=r"ablate.ffn: layer must lie in 0 … 2, got \[3\]"):
+            run(tokens, ablate=Ablation(ffn=[3]))
 
 
 def in_float32(reference):
@@ -158,3 +198,26 @@ def test_cached_decoding():
         theirs, torch_cache = twin.decode(torch.from_numpy(new), torch_cache)
         assert_allclose(theirs.detach(), ours, rtol=1e-12, atol=1e-12)
     assert_allclose(ours, reference.forward(tokens).logits[:, -1], rtol=1e-12, atol=1e-12)
+
+
+def test_cached_decoding_of_a_padded_batch():
+    reference = model()
+    twin = TorchTransformer.from_numpy(reference)
+    tokens, real = ids(), np.arange(7) >= 7 - LENGTHS[:, None]
+    numpy_cache = torch_cache = None
+    for part in (slice(0, 5), slice(5, 6), slice(6, 7)):
+        new, kept = tokens[:, part], real[:, part]
+        ours, numpy_cache = reference.decode(new, numpy_cache, real=kept)
+        theirs, torch_cache = twin.decode(
+            torch.from_numpy(new), torch_cache, real=torch.from_numpy(kept)
+        )
+        assert_allclose(theirs.detach(), ours, rtol=1e-12, atol=1e-12)
+    assert_allclose(ours[1], reference.forward(tokens[1, 3:]).logits[-1], rtol=1e-12, atol=1e-12)
+    for wrong in (np.ones((2, 1)), np.ones((2, 2), bool), np.zeros((2, 1), bool)):
+        errors = []
+        for decode, given in ((reference.decode, wrong), (twin.decode, torch.from_numpy(wrong))):
+            new = tokens[:, :1] if given is wrong else torch.from_numpy(tokens[:, :1])
+            with pytest.raises((TypeError, ValueError)) as caught:
+                decode(new, real=given)
+            errors.append((caught.type, str(caught.value).replace("torch.", "")))
+        assert errors[0] == errors[1]

@@ -1,0 +1,283 @@
+"""The model: ids → logits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from mhalib import _validate as validate
+from mhalib.attention import softmax
+from mhalib.embedding import embed
+from mhalib.layers import ACTIVATIONS, BLOCKS, BlockTrace, layer_norm
+from mhalib.model import files, padding
+from mhalib.model.ablation import Ablation
+from mhalib.model.config import Config, parameter_shapes
+from mhalib.model.trace import Cache, Trace
+from mhalib.vocab import generate, greedy, tied_logits
+
+if TYPE_CHECKING:
+    from jaxtyping import Bool, Float, Int
+
+Array = NDArray[Any]
+# The course's models are rounded to multiples of this: float16 holds them exactly, and a page gets
+# them in little more than a byte each.
+GRID = 1 / 512
+
+
+@dataclass(frozen=True)
+class Transformer:
+    """A decoder-only Transformer in NumPy: `Config` and parameters, nothing hidden.
+
+    Parameters
+    ----------
+    config : the shape
+    parameters : arrays by name, as `parameter_shapes` lists them
+
+    Raises
+    ------
+    ValueError
+        If a parameter is missing, unknown, of another shape, or not finite.
+
+    Examples
+    --------
+    >>> from mhalib import init_parameters
+    >>> config = Config(vocab_size=7, d_model=4, n_heads=2, n_layers=1)
+    >>> model = Transformer(config, init_parameters(config, np.random.default_rng(0)))
+    >>> model.forward([3, 1, 4]).logits.shape
+    (3, 7)
+    """
+
+    config: Config
+    parameters: Mapping[str, Array] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        shapes = parameter_shapes(self.config)
+        missing = [name for name in shapes if name not in self.parameters]
+        unknown = [name for name in self.parameters if name not in shapes]
+        if missing or unknown:
+            raise ValueError(f"parameters: missing {missing}, unknown {unknown}")
+        arrays = {
+            name: validate.float_array(name, array) for name, array in self.parameters.items()
+        }
+        for name, array in arrays.items():
+            if array.shape != shapes[name]:
+                raise ValueError(f"{name} must have shape {shapes[name]}, got {array.shape}")
+            if not np.isfinite(array).all():
+                raise ValueError(f"{name} must be finite, got NaN or infinity")
+        object.__setattr__(self, "parameters", arrays)
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(array.size for array in self.parameters.values())
+
+    def layer(self, i: int) -> dict[str, Array]:
+        """Return the parameters of layer `i` by their short names (``W_Q``, …)."""
+        prefix = f"layers.{i}."
+        return {
+            name.removeprefix(prefix): array
+            for name, array in self.parameters.items()
+            if name.startswith(prefix)
+        }
+
+    def forward(
+        self,
+        ids: Int[Array, "*batch n"],
+        *,
+        real: Bool[Array, "*batch n"] | None = None,
+        mask: Bool[Array, "*#batch #h #n_q #n_k"] | None = None,
+        causal: bool = True,
+        ablate: Ablation | None = None,
+        past: Cache[Array] | None = None,
+    ) -> Trace[Array]:
+        r"""Run the model on `ids` and return every intermediate.
+
+        Parameters
+        ----------
+        ids : (*batch, n) tokens
+        real : (*batch, n) boolean, False = padding, on either side: no token attends to it, and
+            positions count the real tokens only, so a sentence starts at position 0 wherever it
+            stands. All are real if not given
+        mask : boolean, broadcastable to (*batch, h, n, n), True = may attend; `padding_mask`
+        causal : each token sees only itself and what came before
+        ablate : what to leave out
+        past : keys and values of earlier tokens, from `Transformer.decode`
+
+        Returns
+        -------
+        Trace; row i of its ``probabilities`` is about the token after token i
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `ids` are no tokens of the model, `real` or `mask` are not boolean or do not fit,
+            or `ablate` names a layer or head that is not there.
+
+        Examples
+        --------
+        A sentence says the same alone as in a batch, where it is padded.
+
+        >>> from mhalib import load_model
+        >>> model = load_model()
+        >>> alone = model.forward([7, 8]).logits
+        >>> padded = model.forward([[0, 7, 8]], real=[[False, True, True]]).logits[0, 1:]
+        >>> bool(np.allclose(alone, padded))
+        True
+        """
+        config, p = self.config, self.parameters
+        ablate = ablate or Ablation()
+        ablate.check(config)
+        ids = validate.array("ids", ids, ndim=1)
+        real = padding.real_tokens(real, ids.shape, past)
+        start = past.length if past else 0
+        places = np.arange(start, start + ids.shape[-1])
+        if real is not None:
+            if mask is not None:
+                shape = (*ids.shape[:-1], config.n_heads, ids.shape[-1], real.shape[-1])
+                mask = validate.boolean_mask("mask", mask, shape)
+            keys = real[..., None, None, :]  # (*batch, 1, 1, n_k)
+            mask = keys if mask is None else keys & mask
+            places = padding.places(real)[..., start:]
+        embedded = embed(ids, p["E"], scale=1.0 if ablate.embedding_scale else None)
+        P = padding.position_rows(places, config.d_model).astype(embedded.dtype)
+        if config.positions == "none" or ablate.positions:
+            P = np.zeros_like(P)
+        X = embedded + P
+        options: dict[str, Any] = {
+            "activation": ACTIVATIONS[config.activation],
+            "mask": mask,
+            "causal": causal and not ablate.mask,
+            "scale": 1.0 if ablate.scale or not config.scaled else None,
+        }
+        if ablate.norm:
+            options["norm"] = lambda X, gamma, beta: X
+        if ablate.residual:
+            options["residual"] = lambda X, correction: correction
+        stream, blocks = X, list[BlockTrace[Array] | None]()
+        for i in range(config.n_layers):
+            if i in ablate.layers:
+                blocks.append(None)
+                continue
+            layer = self.layer(i)
+            if i in ablate.W_O:
+                layer["W_O"] = np.eye(config.d_model, dtype=embedded.dtype)
+            if i in ablate.ffn:
+                layer |= {name: np.zeros_like(layer[name]) for name in ("W_2", "b_2")}
+            block = BLOCKS[config.norm](
+                stream,
+                layer,
+                config.n_heads,
+                past=past[i] if past else None,
+                edit_heads=_head_edit(ablate.heads_of(i)),
+                **options,
+            )
+            blocks.append(block)
+            stream = block.output
+        if config.norm == "pre" and not ablate.norm:
+            stream = layer_norm(stream, p["gamma_f"], p["beta_f"])
+        logits = tied_logits(stream, p["E"])
+        return Trace(ids, embedded, P, X, blocks, stream, logits, softmax(logits))
+
+    def decode(
+        self,
+        ids: Int[Array, "*batch n"],
+        cache: Cache[Array] | None = None,
+        *,
+        real: Bool[Array, "*batch n"] | None = None,
+    ) -> tuple[Float[Array, "*batch V"], Cache[Array]]:
+        """Return the logits of the token after `ids`, and the keys and values to go on from.
+
+        With a `cache`, `ids` are the new tokens only: what the earlier ones computed does not
+        change when tokens are added, so it is kept. In a padded batch `real` says which of `ids`
+        are no padding; the logits are those after each sentence's last real token.
+
+        Raises
+        ------
+        TypeError, ValueError
+            As `forward`; and if a sentence has no real token among `ids`.
+        """
+        ids = validate.array("ids", ids, ndim=1)
+        trace = self.forward(ids, real=real, past=cache)
+        pairs = [(b.attention.K, b.attention.V) for b in trace.layers if b]
+        kept = Cache(pairs, padding.real_tokens(real, ids.shape, cache))
+        if real is None:
+            return trace.logits[..., -1, :], kept
+        last = padding.last_real(np.asarray(real))
+        return np.take_along_axis(trace.logits, last[..., None, None], axis=-2)[..., 0, :], kept
+
+    def generate(
+        self,
+        ids: Sequence[int],
+        n_new: int,
+        choose: Callable[[Array], int] = greedy,
+        stop: Collection[int] = (),
+    ) -> list[int]:
+        """Keep writing from `ids` with cached decoding: see `mhalib.vocab.generate`."""
+        return generate(self.decode, ids, n_new, choose, stop)
+
+    def rounded(self) -> Transformer:
+        """Return the model with its parameters rounded to multiples of `GRID`."""
+        rounded = {name: np.rint(array / GRID) * GRID for name, array in self.parameters.items()}
+        return Transformer(self.config, rounded)
+
+    def save(self, path: str | Path, dtype: DTypeLike = np.float32) -> None:
+        """Write the parameters as safetensors, the config in the file's metadata.
+
+        Raises
+        ------
+        ValueError
+            If `dtype` is none that `load` reads, or too narrow for a parameter.
+        ImportError
+            If the package safetensors is not there; `load` does not need it.
+        """
+        wanted = np.dtype(dtype)
+        if wanted.newbyteorder("<").str not in files.DTYPES.values():
+            raise ValueError(f"dtype must be float16, float32 or float64, got {wanted}")
+        arrays = {}
+        for name, array in self.parameters.items():
+            with np.errstate(over="ignore"):
+                arrays[name] = np.ascontiguousarray(array, wanted)
+            if not np.isfinite(arrays[name]).all():
+                raise ValueError(f"dtype {wanted} is too narrow for {name}: {abs(array).max():.6g}")
+        files.write(path, arrays, {"config": json.dumps(asdict(self.config))})
+
+    @classmethod
+    def load(cls, path: str | Path, dtype: DTypeLike = np.float64) -> Transformer:
+        """Read what `save` wrote, as `dtype`. Needs NumPy alone.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no file at `path`.
+        ValueError
+            If the file is not a model that `save` wrote, or is damaged.
+        """
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"no model file at {path}")
+        try:
+            arrays, metadata = files.read(path)
+            if "config" not in metadata:
+                raise ValueError("its metadata hold no config")
+            config = Config(**json.loads(metadata["config"]))
+            if config.n_layers > len(arrays):
+                raise ValueError(f"n_layers is {config.n_layers}, its arrays {len(arrays)}")
+            return cls(config, {name: array.astype(dtype) for name, array in arrays.items()})
+        except (ValueError, TypeError, RecursionError) as error:
+            pickled = files.looks_pickled(path)
+            why = "a pickle can run code and is never read; give safetensors" if pickled else error
+            raise ValueError(f"{path} is not a saved Transformer: {why}") from error
+
+
+def _head_edit(values: Mapping[int, Any]) -> Callable[[Array], Array] | None:
+    def edit(heads: Array) -> Array:
+        edited = heads.copy()
+        for head, value in values.items():
+            edited[..., head, :, :] = value
+        return edited
+
+    return edit if values else None
