@@ -99,6 +99,9 @@ def model_cases() -> Iterator[dict[str, Any]]:
          {"layers": [1], "mask": True, "positions": True, "scale": True}),
         ({"d_model": 5, "n_heads": 1, "n_layers": 2, "d_ff": 3, "norm": "pre"},
          {"norm": True, "residual": True, "embedding_scale": True}),
+        ({"d_model": 6, "n_heads": 2, "n_layers": 3, "d_ff": 5}, {"layers": [0], "ffn": [1]}),
+        ({"d_model": 6, "n_heads": 2, "n_layers": 3, "d_ff": 5, "norm": "pre"},
+         {"layers": [1], "ffn": [2]}),
     ]:  # fmt: skip
         config = mhalib.Config(vocab_size=11, **shape)
         parameters = {

@@ -9,19 +9,14 @@ import { word } from "../../mhalib/widgets/js/math/normals.js";
 import { changes, cosines, stages } from "../../mhalib/widgets/js/math/stream.js";
 import { fromRows, row } from "../../mhalib/widgets/js/math/tensor.js";
 import { draw, samplingProbabilities } from "../../mhalib/widgets/js/math/vocab.js";
-import { nested } from "./close.js";
+import { flat, nested } from "./close.js";
 
 const plain = (A) => (Array.isArray(A) ? A.map(plain) : A?.rows === undefined ? A : nested(A));
 
 const ANSWERS = {
   trace({ model, ids, ablate }) {
-    const { layers, ...rest } = unpack(model).forward(ids, { ablate });
-    return {
-      ...Object.fromEntries(Object.entries(rest).map(([name, A]) => [name, plain(A)])),
-      layers: layers.map(({ index, ...parts }) =>
-        Object.fromEntries(Object.entries(parts).map(([name, A]) => [name, plain(A)])),
-      ),
-    };
+    const named = Object.entries(flat(unpack(model).forward(ids, { ablate })));
+    return Object.fromEntries(named.map(([name, A]) => [name, plain(A)]));
   },
 
   head({ model, ids, state }) {

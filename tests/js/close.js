@@ -24,6 +24,14 @@ export function assertClose(actual, expected, name) {
   assert.ok(error <= 1e-9, `${name}: ${actual}, NumPy ${expected}`);
 }
 
+/** Everything in a trace by name, as `Trace.flat()` in Python: "X", "layers.0.Q", … */
+export function flat({ layers, ...rest }) {
+  const blocks = layers.flatMap((block, i) =>
+    Object.entries(block ?? {}).map(([stage, value]) => [`layers.${i}.${stage}`, value]),
+  );
+  return { ...rest, ...Object.fromEntries(blocks) };
+}
+
 /** Parameters from nested lists: vectors become matrices of one row. */
 export function parameters(named) {
   return Object.fromEntries(

@@ -4,9 +4,10 @@ import { test } from "node:test";
 
 import { Transformer } from "../../mhalib/widgets/js/math/model.js";
 import { nameOf, parse, Provenance } from "../../mhalib/widgets/js/math/provenance.js";
-import { fixture, parameters } from "./close.js";
+import { assertClose, fixture, parameters } from "./close.js";
 
 const ENDS = ["embedded", "positions", "weights", "heads", "ffn_hidden"];
+const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
 const LINEAR = { logits: 0, O: 0, heads: 0, Q: 0, K: 0, V: 0, residual_1: 0, residual_2: 0, ffn: "b_2" };
 
 for (const [i, c] of fixture("model").entries()) {
@@ -24,7 +25,8 @@ for (const [i, c] of fixture("model").entries()) {
       const found = source.explain(ref);
       assert.ok(found, `${name} has an explanation`);
       assert.ok(Number.isFinite(found.value), name);
-      if (!found.terms.length) assert.ok(ENDS.includes(ref.stage), `${name} is an end`);
+      const silent = ref.stage === "ffn" && c.ablate.ffn?.includes(ref.layer);
+      if (!found.terms.length) assert.ok(silent || ENDS.includes(ref.stage), `${name} is an end`);
       for (const term of found.terms) walk(term.ref);
     };
     for (let j = 0; j < c.config.vocab_size; j++) {
@@ -35,18 +37,32 @@ for (const [i, c] of fixture("model").entries()) {
     assert.ok(stages.has("scores") && stages.has("ffn_hidden"));
   });
 
+  test(`case ${i}: each name of NumPy's trace is explained here, with its value`, () => {
+    for (const [name, array] of Object.entries(c.trace)) {
+      if (name === "ids") continue; // where all ways end
+      const head = PER_HEAD.includes(name.split(".").at(-1)) ? [c.config.n_heads - 1] : [];
+      const at = [...head, 4, 1];
+      const expected = at.reduce((rows, k) => rows[k], array);
+      const found = source.explain(parse([name, ...at].join(".")));
+      assertClose(found?.value, expected, name);
+      assert.ok(found.formula.length > 3, name);
+    }
+    for (const left of c.ablate.layers ?? []) assert.equal(source.explain(parse(`layers.${left}.ffn.4.1`)), null);
+  });
+
   test(`case ${i}: the products add up to the number`, () => {
-    for (const layer of trace.layers) {
+    trace.layers.forEach((block, layer) => {
+      if (!block) return;
       for (const [stage, bias] of Object.entries(LINEAR)) {
         const head = ["heads", "Q", "K", "V"].includes(stage) ? 0 : null;
-        const ref = { layer: stage === "logits" ? null : layer.index, stage, head, i: 3, j: 1 };
-        if (stage === "O" && c.ablate.W_O?.includes(layer.index)) continue;
+        const ref = { layer: stage === "logits" ? null : layer, stage, head, i: 3, j: 1 };
+        if (c.ablate[{ O: "W_O", ffn: "ffn" }[stage]]?.includes(layer)) continue;
         const { value, terms } = source.explain(ref);
         const products = terms.filter(({ product }) => product !== undefined);
         const sum = products.reduce((total, { product }) => total + product, 0);
-        const extra = bias ? model.layers[layer.index][bias].data[1] : 0;
+        const extra = bias ? model.layers[layer][bias].data[1] : 0;
         assert.ok(Math.abs(sum + extra - value) < 1e-9, `${nameOf(ref)}: ${sum + extra} ${value}`);
       }
-    }
+    });
   });
 }

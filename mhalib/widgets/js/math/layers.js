@@ -36,12 +36,12 @@ export function linear(X, W, b) {
   return Y;
 }
 
-/** activation(X W_1 + b_1) W_2 + b_2, and what is between the two layers. */
+/** activation(X W_1 + b_1) W_2 + b_2, and what is between the two layers; without W_2 the output is 0. */
 export function feedForward(X, p, activation) {
   const hidden = linear(X, p.W_1, p.b_1);
   const f = ACTIVATIONS[activation];
   for (let c = 0; c < hidden.data.length; c++) hidden.data[c] = f(hidden.data[c]);
-  return { hidden, output: linear(hidden, p.W_2, p.b_2) };
+  return { hidden, output: p.W_2 ? linear(hidden, p.W_2, p.b_2) : matrix(X.rows, X.cols) };
 }
 
 /** The error function: its series near 0, its continued fraction further out. */

@@ -1,4 +1,4 @@
-// Mirrors mhalib/model.py: ids → logits, with every intermediate kept, and what can be taken out.
+// Mirrors mhalib/model: ids → logits, with every intermediate kept, and what can be taken out.
 
 import { bothMasks, causalMask, logSumExp, softmax } from "./attention.js";
 import { embed, sinusoidalPositions } from "./embedding.js";
@@ -50,7 +50,8 @@ export class Transformer {
 
   /**
    * The trace of one text. `ablate` names what to take out: { scale, mask, positions,
-   * embedding_scale, residual, norm: true, W_O: [layer], heads: [[layer, head]], layers: [layer] }.
+   * embedding_scale, residual, norm: true, W_O: [layer], heads: [[layer, head]], ffn: [layer], layers: [layer] }.
+   * A layer stands at its own index in the trace; the place of one that was left out holds null.
    * `mask` (1 = may attend) is for padding. Without `head` the trace ends at the last layer.
    */
   forward(ids, { ablate = {}, mask = null, causal = true, head = true } = {}) {
@@ -67,14 +68,14 @@ export class Transformer {
       mask: causal && !ablate.mask ? bothMasks(mask, causalMask(ids.length)) : mask,
     };
     let stream = X;
-    const layers = [];
-    this.layers.forEach((layer, i) => {
-      if (ablate.layers?.includes(i)) return;
+    const layers = this.layers.map((layer, i) => {
+      if (ablate.layers?.includes(i)) return null;
       const silenced = (ablate.heads ?? []).filter(([l]) => l === i).map(([, head]) => head);
       const W_O = ablate.W_O?.includes(i) ? null : layer.W_O;
-      const block = BLOCKS[config.norm](stream, { ...layer, W_O }, { ...options, silenced });
-      layers.push({ index: i, ...block });
+      const W_2 = ablate.ffn?.includes(i) ? null : layer.W_2;
+      const block = BLOCKS[config.norm](stream, { ...layer, W_O, W_2 }, { ...options, silenced });
       stream = block.output;
+      return block;
     });
     const end = head ? this.readOut(stream, ablate) : { output: stream };
     return Object.assign(end, { ids, embedded, positions, X, layers });

@@ -27,7 +27,7 @@ export class Provenance {
 
   /** The matrix a number is in, or undefined. */
   matrix({ layer, stage, head }) {
-    const holder = layer === null ? this.trace : this.trace.layers.find(({ index }) => index === layer);
+    const holder = layer === null ? this.trace : this.trace.layers[layer];
     return head === null ? holder?.[stage] : holder?.[stage]?.[head];
   }
 
@@ -62,8 +62,14 @@ export class Provenance {
 
   /** Where the stream comes from that enters a layer: [stage, layer]. */
   #streamInto(layer) {
-    const before = this.trace.layers.filter(({ index }) => index < layer).at(-1);
-    return before ? [this.#streamStage(), before.index] : ["X", null];
+    const before = this.#lastLayer(layer);
+    return before === null ? ["X", null] : [this.#streamStage(), before];
+  }
+
+  /** The last layer before `end` that was not left out, or null. */
+  #lastLayer(end) {
+    const before = this.trace.layers.slice(0, end).findLastIndex(Boolean);
+    return before < 0 ? null : before;
   }
 
   #streamStage() {
@@ -95,8 +101,13 @@ export class Provenance {
     return { formula: `x · row ${j} of E = sum of ${e.length} products = ${fixed(value, 4)}`, terms };
   }
 
-  _output({ i, j }, value) {
-    const layer = this.trace.layers.at(-1)?.index ?? null;
+  _output({ layer: of, i, j }, value) {
+    if (of !== null)
+      return {
+        formula: `the stream after layer ${of} = ${fixed(value, 4)}`,
+        terms: [{ ref: this.#from(this.#streamStage(), i, j, { layer: of }), what: "the same number" }],
+      };
+    const layer = this.#lastLayer();
     const from = layer === null ? { layer, stage: "X" } : { layer, stage: this.#streamStage() };
     if (this.config.norm === "pre") return this.#norm("gamma_f", this.transformer.parameters, from, i, j, value);
     const after = layer === null ? "the embedding" : `layer ${layer}`;
@@ -157,6 +168,7 @@ export class Provenance {
   }
 
   _ffn({ layer, i, j }, value) {
+    if (this.ablate.ffn?.includes(layer)) return { formula: "this feed-forward network is switched off: 0", terms: [] };
     const p = this.transformer.layers[layer];
     const hidden = row(this.matrix({ layer, stage: "ffn_hidden", head: null }), i);
     const terms = this.#products(

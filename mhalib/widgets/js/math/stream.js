@@ -8,10 +8,14 @@ export function stages(trace, norm) {
   const [attention, ffn] = norm === "post" ? ["norm_1", "norm_2"] : ["residual_1", "residual_2"];
   return [
     ["X", trace.X],
-    ...trace.layers.flatMap((layer) => [
-      [`layer ${layer.index}, after attention`, layer[attention]],
-      [`layer ${layer.index}, after feed-forward`, layer[ffn]],
-    ]),
+    ...trace.layers.flatMap((layer, i) =>
+      layer
+        ? [
+            [`layer ${i}, after attention`, layer[attention]],
+            [`layer ${i}, after feed-forward`, layer[ffn]],
+          ]
+        : [],
+    ),
   ];
 }
 
