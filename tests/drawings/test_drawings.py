@@ -1,0 +1,198 @@
+"""The drawings: true to their data, readable, whole in themselves."""
+
+import re
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from gallery import gallery
+
+from mhalib import colours, drawings
+from mhalib.drawings.canvas import NAMES, WIDEST, Panel
+
+ROOT = Path(__file__).parents[2]
+GALLERY = gallery()
+
+
+@pytest.fixture(params=GALLERY)
+def drawing(request):
+    return GALLERY[request.param]
+
+
+def figure(drawing):
+    return ElementTree.fromstring(drawing._repr_html_())
+
+
+# ------------------------------------------------------------------------------- all of them
+def test_it_is_whole_in_itself(drawing):
+    html = drawing._repr_html_()
+    assert html == drawing._repr_html_()
+    root = figure(drawing)
+    assert root.tag == "figure"
+    assert not [e for e in root.iter() if "id" in e.attrib or e.tag in ("script", "image", "use")]
+    assert not re.search(r"url\(|https?:|@import|NaN|inf\b|None", html)
+    known = {f"var(--{name})" for name in NAMES}
+    used = {e.get(key) for e in root.iter() for key in ("fill", "stroke")} - {None, "none"}
+    assert used <= known
+
+
+def test_it_is_said_in_words(drawing):
+    pictures = figure(drawing).findall(".//svg")
+    assert len(pictures) == len(drawing.panels) > 0
+    assert len(drawing.alt) > 40
+    assert pictures[0].get("aria-label") == drawing.alt
+    assert all(p.get("role") == "img" and len(p.get("aria-label")) > 3 for p in pictures)
+    assert all(p.find("title").text for p in pictures)
+
+
+def test_it_is_readable_on_a_phone(drawing):
+    for panel in drawing.panels:
+        assert panel.width <= WIDEST <= 328  # of the text's column at 360 pixels: never scaled
+    sizes = [float(e.get("font-size")) for e in figure(drawing).iter() if e.get("font-size")]
+    assert min(sizes) >= 12
+
+
+def test_no_text_lies_on_another_or_leaves_its_panel(drawing):
+    for panel in drawing.panels:
+        for box in panel.labels:
+            assert 0 <= box.left and box.right <= panel.width, (box, panel.width)
+            assert 0 <= box.top and box.bottom <= panel.height, (box, panel.height)
+        for a, b in combinations(panel.labels, 2):
+            beside = a.right <= b.left or b.right <= a.left
+            above = a.bottom <= b.top or b.bottom <= a.top
+            assert beside or above, (a, b)
+
+
+def test_bad_panels_are_refused():
+    with pytest.raises(ValueError, match="width must lie in 0 … 320 .* got 321"):
+        Panel(321, 10)
+    with pytest.raises(ValueError, match="size must be at least 12 .* got 11"):
+        Panel(100, 10).text(0, 0, "small", size=11)
+
+
+# --------------------------------------------------------------------------------- colours
+def luminance(colour):
+    channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return linear, linear @ [0.2126, 0.7152, 0.0722]
+
+
+def contrast(a, b):
+    low, high = sorted((luminance(a)[1], luminance(b)[1]))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize(
+    "theme, papers", [(0, ("#ffffff", "#fbfaf7")), (1, ("#15181d", "#181c23"))]
+)
+def test_colours_stand_out_from_the_paper(theme, papers):
+    least = {"edge": 3.0, "plus": 2.9, "minus": 2.9, "road": 0, "paper": 0}  # text needs 4.5
+    for name, pair in NAMES.items():
+        for paper in papers:
+            assert contrast(pair[theme], paper) >= least.get(name, 4.5), (name, paper)
+
+
+# Machado, Oliveira, Fernandes (2009): full protan-, deuter- and tritanopia.
+SEEN = {
+    "all": "1 0 0 0 1 0 0 0 1",
+    "no red": "0.152286 1.052583 -0.204868 0.114503 0.786281 0.099216 -0.003882 -0.048116 1.051998",
+    "no green": "0.367322 0.860646 -0.227968 0.280085 0.672501 0.047413 -0.01182 0.04294 0.968881",
+    "no blue": "1.255528 -0.076749 -0.178779 -0.078411 0.930809 0.147602 0.004733 0.691367 0.3039",
+}
+XYZ = np.array([[0.4339, 0.3762, 0.1899], [0.2127, 0.7152, 0.0722], [0.0178, 0.1095, 0.8727]])
+
+
+def cielab(linear):
+    x, y, z = np.cbrt(np.clip(XYZ @ np.clip(linear, 0, 1), 1e-4, 1))
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("theme", [0, 1])
+@pytest.mark.parametrize("eye", SEEN)
+def test_relations_differ_for_every_eye(theme, eye):
+    points = {
+        name: cielab(np.array(SEEN[eye].split(), float).reshape(3, 3) @ luminance(pair[theme])[0])
+        for name, pair in colours.RELATIONS.items()
+    }
+    for a, b in combinations(points, 2):
+        assert np.linalg.norm(points[a] - points[b]) > 15, (a, b)
+
+
+def test_every_relation_has_a_colour():
+    from mhalib.language import RELATIONS
+
+    assert tuple(colours.RELATIONS) == RELATIONS
+
+
+def test_the_site_has_the_same_colours_of_dimensions():
+    css = (ROOT / "_static" / "course.css").read_text("utf-8")
+    light, dark = css.index(":root {"), css.index('html[data-theme="dark"] {')
+    for name, pair in colours.DIMENSIONS.items():
+        for start, colour in zip((light, dark), pair):
+            rules = css[start : css.index("}", start)]
+            assert f"--c-{name}: {colour};" in rules, (name, colour)
+
+
+# ----------------------------------------------------------------------------- one by one
+def paths(drawing, stroke):
+    return [e for e in figure(drawing).iter("path") if e.get("stroke") == f"var(--{stroke})"]
+
+
+def test_an_arc_is_as_wide_as_its_weight():
+    tokens, row = ["I", " like", " bats", " now"], [0.5, 0.25, 0.25, 0.0]
+    drawing = drawings.arcs(tokens, row, 2)
+    widths = [float(path.get("stroke-width")) for path in paths(drawing, "accent")]
+    assert widths == [7.0, 3.5, 3.5]
+    assert drawing.alt.startswith("“bats” takes 0.50 from “I”; 0.25 from “like”")
+    with pytest.raises(ValueError, match=r"weights must have shape \(4,\), got \(3,\)"):
+        drawings.arcs(tokens, row[:3], 2)
+    with pytest.raises(ValueError, match="query must lie in 0 … 3, got 4"):
+        drawings.arcs(tokens, row, 4)
+
+
+def test_the_map_marks_the_lesson():
+    marks = {
+        lesson: [
+            e
+            for e in figure(drawings.here(lesson)).iter("rect")
+            if e.get("fill") == "var(--accent)"
+        ]
+        for lesson in range(9)
+    }
+    assert [len(found) for found in marks.values()] == [0] + 8 * [1]
+    # lesson 4 lies inside 3, and 3 inside 5
+    inner, middle, outer = (
+        [float(marks[lesson][0].get(key)) for key in ("x", "y", "width", "height")]
+        for lesson in (4, 3, 5)
+    )
+    for small, large in ((inner, middle), (middle, outer)):
+        assert large[0] < small[0] and small[0] + small[2] < large[0] + large[2]
+        assert large[1] < small[1] and small[1] + small[3] < large[1] + large[3]
+    with pytest.raises(ValueError, match="lesson must be one of 0 … 8, got 9"):
+        drawings.here(9)
+
+
+def test_a_heads_rectangles_have_its_shapes():
+    panels = figure(GALLERY["head"]).findall(".//svg")
+    n, d_k, d_model = 13, 16, 64
+    sizes = [
+        {(float(r.get("width")), float(r.get("height"))) for r in panel.iter("rect")}
+        for panel in panels
+    ]
+    two = {(2.0 * w, 2.0 * h) for w, h in ((d_model, n), (d_k, d_model), (d_k, n))}
+    assert sizes[0] == two
+    assert sizes[1] == {(5.5 * w, 5.5 * h) for w, h in ((d_k, n), (n, d_k), (n, n))}
+    assert sizes[2] == {(5.5 * n, 5.5 * n)}
+    assert sizes[3] == {(5.5 * w, 5.5 * h) for w, h in ((n, n), (d_k, n))}
+
+
+def test_arcs_of_relations_follow_the_grammar():
+    found = figure(GALLERY["relations"])
+    drawn = [e.get("stroke") for e in found.iter("path") if e.get("stroke-width") == "2"]
+    count = {name: drawn.count(f"var(--rel-{name})") for name in colours.RELATIONS}
+    assert count == {
+        "topic": 1, "agreement": 1, "coreference": 3, "recall": 2, "list": 3, "both": 2
+    }  # fmt: skip
+    assert "“key” decides “is” (agreement)" in GALLERY["relations"].alt
