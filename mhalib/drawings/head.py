@@ -28,7 +28,7 @@ def head_shapes(model: Transformer, ids: Sequence[int], layer: int = 0, head: in
     ids : (n,) the tokens
     layer, head : which head
     """
-    attention = model.forward(np.asarray(ids)).layers[layer].attention
+    attention = model.forward(np.asarray(ids)).layer(layer).attention
     Q, K, V, S, A, O = (
         np.asarray(part[head])
         for part in (

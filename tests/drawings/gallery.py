@@ -22,7 +22,7 @@ def gallery():
     def one_row(text, word, layer, head):
         tokens = [token.decode() for token in tokenizer.tokens(text)]
         query = len(tokens) - 1 - [token.strip() for token in tokens][::-1].index(word)
-        weights = model.forward(tokenizer.encode(text)).layers[layer].attention.weights
+        weights = model.forward(tokenizer.encode(text)).layer(layer).attention.weights
         return drawings.arcs(tokens, weights[head, query], query, title=f"after “{word}”")
 
     found = {f"here {lesson}": drawings.here(lesson) for lesson in range(9)}
