@@ -19,7 +19,7 @@ from mhalib import colours
 WIDEST = 320
 SMALLEST = 12  # pixels, of any text
 DIMENSION = re.compile(r"\b(d_model|d_ff|d_k|d_v|n|h)\b")
-LOWERED = re.compile(r"_(\{[^}]*\}|\w+)")
+SHIFTED = re.compile(r"([_^])(\{[^}]*\}|[A-Za-z0-9]+)")  # lowered or raised
 # Widths in em of a wide sans-serif (DejaVu Sans): what the reader has is hardly wider.
 WIDTHS = {
     **dict.fromkeys("ijlI'|", 0.3),
@@ -66,7 +66,7 @@ def element(name: str, *inside: str, **attributes: Any) -> str:
 
 def width_of(words: str, size: float) -> float:
     """Estimate, rather too large than too small, the width of a text in pixels."""
-    plain = LOWERED.sub(lambda found: found[1].strip("{}"), words)
+    plain = SHIFTED.sub(lambda found: found[2].strip("{}"), words)
     return sum(WIDTHS.get(letter, 0.63) for letter in plain) * size
 
 
@@ -127,9 +127,9 @@ class Panel:
         self, x: float, y: float, words: str, anchor: str = "start", size: float = 13,
         fill: str = "text", upright: bool = False, **more: Any,
     ) -> None:  # fmt: skip
-        """Write a text whose base line is at y; `a_b` lowers b, dimensions get their colour.
+        """Write a text whose base line is at y; dimensions get their colour.
 
-        `upright` turns it by a quarter: it runs up from (x, y).
+        `a_b` lowers b, `a^b` raises it. `upright` turns it by a quarter: it runs up from (x, y).
         """
         if size < SMALLEST:
             raise ValueError(f"size must be at least {SMALLEST} to be read, got {size}")
@@ -193,12 +193,11 @@ def _marked(words: str) -> str:
     parts = []
     for piece in re.split(r"((?<![\w’'])(?:d_model|d_ff|d_k|d_v|n|h)(?![\w’']))", words):
         inside, last = [], 0
-        for found in LOWERED.finditer(piece):
-            low = escape(found[1].strip("{}"))
+        for found in SHIFTED.finditer(piece):
+            dy, small = (3 if found[1] == "_" else -6), escape(found[2].strip("{}"))
             inside.append(escape(piece[last : found.start()]))
-            inside.append(
-                f'<tspan dy="3" font-size="12">{low}</tspan><tspan dy="-3">&#8203;</tspan>'
-            )
+            inside.append(f'<tspan dy="{dy}" font-size="12">{small}</tspan>')
+            inside.append(f'<tspan dy="{-dy}">&#8203;</tspan>')
             last = found.end()
         inside.append(escape(piece[last:]))
         done = "".join(inside)
@@ -258,7 +257,7 @@ class Drawing:
             heading = f"<b>{escape(panel.title)}</b>" if panel.title else ""
             alt = self.alt if i == 0 else f"{self.name}: {panel.title or i + 1}"
             inside.append(f"<div>{heading}{panel.svg(panel.title or self.name, alt)}</div>")
-        words = LOWERED.sub(lambda low: f"<sub>{low[1].strip('{}')}</sub>", escape(self.caption))
+        words = re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(self.caption))
         caption = f"<figcaption>{words}</figcaption>" if words else ""
         return (
             f'<figure class="mhalib-drawing"><style>{STYLE}</style>'

@@ -32,4 +32,38 @@ def gallery():
         one_row(SHOP, "the", 1, 1), one_row(HOME, "a", 0, 0), name="bats in two sentences"
     )
     found["relations"] = drawings.relations(parse(text) for text in TEXTS)
+    found["split"] = drawings.split_merge()
+    found["trap"] = drawings.reshape_trap()
+    found["W_O"] = drawings.output_blocks()
+    found["block"] = drawings.block()
+    found["encoder"] = drawings.encoder_decoder()
+    found["induction"] = repetition(model, tokenizer)
+    found["road"] = recall(model, tokenizer)
     return found
+
+
+def heads_that_look(trace, source, target):
+    """Return the weights of the head that looks from target to source the most, and where it is."""
+    layers = range(len(trace.layers))
+    places = [(layer, head) for layer in layers for head in range(4)]
+    best = max(places, key=lambda p: trace.layer(p[0]).attention.weights[p[1], target, source])
+    return best, trace.layer(best[0]).attention.weights[best[1]]
+
+
+def repetition(model, tokenizer):
+    text = "Say red blue gold, then say red"
+    tokens = [token.decode() for token in tokenizer.tokens(text)]
+    trace = model.forward(tokenizer.encode(text))
+    (_, _), lower = heads_that_look(trace, 1, 2)
+    (_, _), upper = heads_that_look(trace, 2, len(tokens) - 1)
+    return drawings.induction(tokens, lower, upper, len(tokens) - 1)
+
+
+def recall(model, tokenizer):
+    text = "I see a red key, a blue box and a gold lamp, but I like the blue"
+    tokens = [token.decode() for token in tokenizer.tokens(text)]
+    trace = model.forward(tokenizer.encode(text))
+    query = len(tokens) - 1
+    (_, _), lower = heads_that_look(trace, 7, 8)
+    (_, _), upper = heads_that_look(trace, 8, query)
+    return drawings.road(tokens, [lower, upper], query)

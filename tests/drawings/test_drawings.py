@@ -196,3 +196,84 @@ def test_arcs_of_relations_follow_the_grammar():
         "topic": 1, "agreement": 1, "coreference": 3, "recall": 2, "list": 3, "both": 2
     }  # fmt: skip
     assert "“key” decides “is” (agreement)" in GALLERY["relations"].alt
+
+
+def texts(panel):
+    return ["".join(e.itertext()).replace("\u200b", "") for e in panel.iter("text")]
+
+
+def test_the_trap_shows_what_a_bare_reshape_reads():
+    _, right, wrong = (texts(p)[2:] for p in figure(drawings.reshape_trap()).findall(".//svg"))
+    first = [int(t) for t in right[:12:2]]
+    assert first == [0, 1, 2, 3, 4, 5]
+    assert [int(t) for t in wrong[:12:2]] == [0, 0, 1, 1, 2, 2]  # the known mistake's tokens
+    assert "reads the tokens 0, 0, 1, 1, 2, 2" in drawings.reshape_trap().alt
+
+
+@pytest.mark.parametrize("n_heads, d_v", [(4, 16), (2, 8), (8, 8)])
+def test_blocks_of_heads_have_their_shapes(n_heads, d_v):
+    one, many = figure(drawings.output_blocks(13, n_heads, d_v, 64)).findall(".//svg")
+    side = min(112 / 64, 112 / (n_heads * d_v))
+    for panel in (one, many):
+        for head in range(n_heads):
+            sizes = {
+                (float(r.get("width")), float(r.get("height")))
+                for r in panel.iter("rect")
+                if r.get("stroke") == f"var(--head-{head})"
+            }
+            assert (round(side * d_v, 1), round(side * 13, 1)) in sizes
+            assert (round(side * 64, 1), round(side * d_v, 1)) in sizes
+    for drawing in (
+        drawings.output_blocks(13, n_heads, d_v),
+        drawings.split_merge(13, n_heads, d_v),
+    ):
+        test_no_text_lies_on_another_or_leaves_its_panel(drawing)
+    with pytest.raises(ValueError, match="n_heads must be at most 8, got 9"):
+        drawings.split_merge(13, 9)
+
+
+def test_the_stream_is_interrupted_by_post_norm_only():
+    """On the road stand the sums, and the norms of one of the two."""
+    for panel, on_the_road in zip(figure(drawings.block()).findall(".//svg"), (2, 0)):
+        road = next(r for r in panel.iter("rect") if r.get("fill") == "var(--road)")
+        middle = float(road.get("x")) + float(road.get("width")) / 2
+        boxes = [r for r in panel.iter("rect") if r.get("fill") == "var(--paper)"]
+        over = [
+            float(r.get("x")) < middle < float(r.get("x")) + float(r.get("width")) for r in boxes
+        ]
+        assert sum(over) == on_the_road
+        assert texts(panel).count("norm") == 2
+        assert {float(c.get("cx")) for c in panel.iter("circle")} == {middle}
+
+
+def test_induction_draws_the_two_weights():
+    lower, upper = np.eye(4), np.eye(4)
+    lower[2] = [0.0, 0.75, 0.25, 0.0]
+    upper[3] = [0.0, 0.0, 0.5, 0.5]
+    drawing = drawings.induction(["Say", " red", " blue", " red"], lower, upper, 3)
+    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-1")] == [9.0]
+    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-0")] == [6.0]
+    assert "“blue” takes 0.75 from “red”" in drawing.alt
+    with pytest.raises(ValueError, match=r"lower must have shape \(4, 4\), got \(3, 3\)"):
+        drawings.induction(["a", "b", "c", "d"], np.eye(3), upper, 3)
+
+
+def test_a_road_follows_the_weights_back():
+    lower, upper = np.eye(3), np.eye(3)
+    lower[1] = [0.6, 0.4, 0]
+    upper[2] = [0, 0.5, 0.5]
+    drawing = drawings.road(["a", "b", "c"], [lower, upper], 2)
+    told = drawing.alt.partition(": ")[2].split("; ")
+    assert told == [
+        "layer 0: “c” to “c” 1.00", "layer 0: “b” to “b” 0.40", "layer 0: “a” to “b” 0.60",
+        "layer 1: “c” to “c” 0.50", "layer 1: “b” to “c” 0.50.",
+    ]  # fmt: skip
+    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-1")] == [6.0, 6.0]
+    assert len(paths(drawings.road(["a", "b", "c"], [lower, upper], 2, least=0.55), "head-0")) == 1
+
+
+def test_each_attention_of_the_paper_has_its_cells():
+    panel = figure(drawings.encoder_decoder(5, 4)).find(".//svg")
+    cells = [r for r in panel.iter("rect") if r.get("fill-opacity")]
+    count = {c: sum(r.get("fill") == f"var(--{c})" for r in cells) for c in "kqv"}
+    assert count == {"k": 5 * 5, "q": 4 * 5 // 2, "v": 4 * 5}
