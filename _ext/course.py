@@ -89,11 +89,9 @@ def _launch_buttons(pagename: str) -> list[dict[str, str]]:
         return []
     if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
         raise ValueError(f"COURSE_REPOSITORY must be owner/name, got {repository!r}")
-    path = f"{pagename}.ipynb"
-    return [
-        {"text": "Binder", "url": f"https://mybinder.org/v2/gh/{repository}/main?urlpath=lab/tree/{path}"},
-        {"text": "Colab", "url": f"https://colab.research.google.com/github/{repository}/blob/main/{path}"},
-    ]  # fmt: skip
+    # Not Colab: it opens the notebook alone, and nothing installs the library there.
+    place = f"{repository}/main?urlpath=lab/tree/{pagename}.ipynb"
+    return [{"text": "Binder", "url": f"https://mybinder.org/v2/gh/{place}"}]
 
 
 def plain_title(html: str) -> str:

@@ -64,6 +64,9 @@ def install():
     command += ["-r", "requirements.txt", "-c", "constraints.txt", "-e", "."]
     if subprocess.run(command, cwd=str(ROOT)).returncode:
         raise SystemExit("pip could not install what the course needs; see above, then try again.")
+    # JupyterLab shall not ask for news at its first start
+    quiet = ["labextension", "disable", "@jupyterlab/apputils-extension:announcements"]
+    subprocess.run([str(PYTHON), "-m", "jupyter", *quiet], stderr=subprocess.DEVNULL)
     READY.touch()
 
 

@@ -39,7 +39,7 @@ def article(soup: BeautifulSoup, page: str, pages: list[str]) -> Tag:
     body = soup.select_one("article.bd-article")
     if body is None:
         raise ValueError(f"{page} has no article")
-    for tag in body.select("script, .headerlink, .copybtn, .colab-launch, nav.contents"):
+    for tag in body.select("script, .headerlink, .copybtn, nav.contents"):
         tag.decompose()
     for tag in body.find_all(id=True):
         tag["id"] = anchor(page, tag["id"])

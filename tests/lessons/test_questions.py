@@ -11,8 +11,10 @@ import mhalib
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 LESSONS = sorted(CHAPTERS.glob("0*.ipynb"))
-QUESTION = re.compile(r"^:::\{quiz\}\n\n(.+?)\n\n<details><summary>Answers</summary>\n\n(.+?)\n\n"
-                      r"</details>\n\n:::$", re.M | re.S)  # fmt: skip
+QUESTION = re.compile(
+    r"^(\*\*Question \d\.\*\* .+?)\n\n<details><summary>Answers</summary>\n\n(.+?)\n\n</details>$",
+    re.M | re.S,
+)
 
 # what one reads, the lesson that says otherwise, and the assert beside it that refutes it
 CLAIMS = {
@@ -56,7 +58,7 @@ def quiz(path):
 def test_the_quiz_stands_before_the_exercises_and_reads_well_unbuilt(path):
     questions = questions_of(quiz(path))
     assert 3 <= len(questions) <= 6
-    assert len(questions) == quiz(path).count(":::{quiz}")
+    assert len(questions) == quiz(path).count("**Question ")
     for options, reasons in questions:
         assert len(options) == len(reasons) >= 3
         for reason in reasons:

@@ -11,7 +11,7 @@ from nbclient import NotebookClient
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 LESSONS = [*sorted(CHAPTERS.glob("0*.ipynb")), CHAPTERS / "machine.ipynb"]
 CALL = re.compile(r"^check\(\"\w+\", (\w+)\)", re.M)
-FOLD = re.compile(r"`{3,}\{admonition\} Solution\n.*?\n`{4,}", re.S)
+FOLD = re.compile(r"<details><summary>Solution</summary>\n.*?\n</details>", re.S)
 
 
 def folded_solutions(cell):

@@ -61,9 +61,8 @@ def test_launch_buttons_only_with_an_address(monkeypatch):
     assert course._launch_buttons("chapters/01-tokenization") == []
     monkeypatch.setenv("COURSE_REPOSITORY", "owner/name")
     assert course._launch_buttons("chapters/glossary") == []  # nothing to run there
-    binder, colab = course._launch_buttons("chapters/01-tokenization")
+    (binder,) = course._launch_buttons("chapters/01-tokenization")
     assert binder["url"].endswith("owner/name/main?urlpath=lab/tree/chapters/01-tokenization.ipynb")
-    assert colab["url"].endswith("owner/name/blob/main/chapters/01-tokenization.ipynb")
 
 
 def test_purge_keeps_what_a_page_names():

@@ -1,4 +1,4 @@
-"""The quizzes: what the directive refuses, what a page holds, and how a question is answered."""
+"""The quizzes: what the build refuses, what a page holds, and how a question is answered."""
 
 import re
 import subprocess
@@ -14,9 +14,9 @@ LESSONS = range(1, 9)
 GOOD = ("1. $n$", "2. $n^2$", "1. Wrong. It meets itself, too.", "2. Right. $n$ meet $n$.")
 
 
-def source(options=GOOD[:2], reasons=GOOD[2:], question="How many scores?"):
+def source(options=GOOD[:2], reasons=GOOD[2:], question="How many scores?", number=1):
     fold = ["<details><summary>Answers</summary>", "", *reasons, "", "</details>"]
-    return "\n".join([":::{quiz}", "", question, "", *options, "", *fold, "", ":::", ""])
+    return "\n".join([f"**Question {number}.** {question}", "", *options, "", *fold, ""])
 
 
 SEVERAL = source(
@@ -35,6 +35,11 @@ BAD = {
     "option 1 must be one paragraph": source(options=["1. $n$", "", "   more", "", "2. $n^2$"]),
     "needs a text, a numbered list of options and one of reasons": source(reasons=[]),
     "needs a question before its options": source(question=""),
+    "is called question 1": source(),
+}
+BAD = {
+    why: text.replace("Question 1", f"Question {i}") if i < len(BAD) else text
+    for i, (why, text) in enumerate(BAD.items(), 1)
 }
 
 
@@ -62,7 +67,7 @@ def test_a_bad_question_fails_the_build_and_names_its_place(small_book):
     assert run.returncode == 1
     told = re.findall(r"bad\.md:(\d+): ERROR: (question \d of bad): (.*)", run.stderr)
     lines = (folder / "bad.md").read_text().split("\n")
-    places = [i for i, line in enumerate(lines, 1) if line == ":::{quiz}"]
+    places = [i for i, line in enumerate(lines, 1) if line.startswith("**Question")]
     assert [(int(line), question) for line, question, _ in told] == [
         (place, f"question {i} of bad") for i, place in enumerate(places, 1)
     ]
