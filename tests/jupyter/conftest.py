@@ -15,6 +15,8 @@ import pytest
 from playwright.sync_api import expect
 
 TOKEN = "course"
+# what `make`, Binder and the README do, so that JupyterLab does not ask about news
+NO_NEWS = 'jupyter labextension disable "@jupyterlab/apputils-extension:announcements"'
 
 
 def free_port():
@@ -29,9 +31,13 @@ def lab(tmp_path_factory):
     home = tmp_path_factory.mktemp("lab")
     folder = home / "notebooks"
     folder.mkdir()
-    settings = home / "settings" / "@jupyterlab" / "apputils-extension"
-    settings.mkdir(parents=True)
-    (settings / "notification.jupyterlab-settings").write_text(json.dumps({"fetchNews": "false"}))
+    environment = {
+        **os.environ,
+        "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+        "JUPYTER_CONFIG_DIR": str(home / "config"),
+    }
+    quiet = NO_NEWS.replace('"', "").split()[1:]
+    subprocess.run([sys.executable, "-m", "jupyter", *quiet, "--level=user"], env=environment)
     port = free_port()
     server = subprocess.Popen(
         [
@@ -40,10 +46,9 @@ def lab(tmp_path_factory):
             f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}",
             f"--LabApp.user_settings_dir={home / 'settings'}",
             f"--LabApp.workspaces_dir={home / 'workspaces'}",
-            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--LabApp.extension_manager=readonly",
         ],
-        env={**os.environ, "JUPYTER_RUNTIME_DIR": str(home / "runtime")},
+        env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )  # fmt: skip
@@ -90,13 +95,13 @@ def open_notebook(lab, chromium):
     address, folder = lab
     pages = []
 
-    def open_cells(*cells):
+    def open_cells(*cells, file=None):
         name = f"widgets-{len(list(folder.iterdir()))}.ipynb"
         book = nbformat.v4.new_notebook(
             cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
         )
-        nbformat.write(book, folder / name)
+        nbformat.write(nbformat.read(file, as_version=4) if file else book, folder / name)
         page = chromium.new_page(viewport={"width": 1280, "height": 1000})
         pages.append(page)
         page.goto(f"{address}/lab/tree/{name}?token={TOKEN}&reset")
