@@ -22,6 +22,8 @@ from sphinx.transforms import SphinxTransform
 
 KINDS = {"Predict": "tip", "You may have read…": "warning"}  # of a box; any other is a note
 
+AGAIN = "run this cell again."  # the grader's words
+
 LINK = r"\[[^\[\]]+?, \d{4}\]\(references\.md#(\w+)\)"
 IN_BRACKETS = re.compile(rf"\({LINK}(?:; {LINK})*\)")
 IN_TEXT = re.compile(r"\[[^\[\]]+? \(\d{4}\)\]\(references\.md#(\w+)\)")
@@ -68,7 +70,18 @@ class Boxes(SphinxTransform):
                 raw.rawsource = opened
 
 
+def say_where_it_runs(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """A page has no cell to run again: an unsolved exercise says where there is one."""
+    if AGAIN in (context.get("body") or ""):
+        home = context["pathto"]("index") + "#run-it"
+        there = f'run it: <a href="{home}">open the lesson in Jupyter</a>.'
+        context["body"] = context["body"].replace(AGAIN, there)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", read_source)
     app.add_transform(Boxes)
+    app.connect("html-page-context", say_where_it_runs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -126,9 +126,7 @@ def parts(found: list[nodes.Node]) -> tuple[list[nodes.Node], list[nodes.Node], 
     found = [node for node in found if not isinstance(node, nodes.raw)]
     lists = [node for node in found if isinstance(node, nodes.enumerated_list)]
     if len(lists) != 2 or found[-2:] != lists:
-        raise Refused(
-            "needs a text, a numbered list of options and one of reasons, in this order"
-        )
+        raise Refused("needs a text, a numbered list of options and one of reasons, in this order")
     question = found[:-2]
     if not question[0].astext().partition(". ")[2].strip():
         raise Refused("needs a question before its options")

@@ -14,7 +14,9 @@ CHAPTERS = Path(__file__).parents[2] / "chapters"
 def test_the_book_makes_its_own_of_each_construct(site, path):
     cells = nbformat.read(path, as_version=4).cells
     text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    page = BeautifulSoup((site / "chapters" / f"{path.stem}.html").read_text("utf-8"), "html.parser")
+    page = BeautifulSoup(
+        (site / "chapters" / f"{path.stem}.html").read_text("utf-8"), "html.parser"
+    )
     article = page.select_one("article.bd-article")
 
     titles = re.findall(r"^> \*\*(.+)\*\*\n>\n> ", text, re.M)
@@ -27,6 +29,10 @@ def test_the_book_makes_its_own_of_each_construct(site, path):
     assert [s.get_text() for s in shown] == [name for name in folds if name != "Answers"]
     assert len(article.select(".quiz > details")) == folds.count("Answers")
     assert not article.select("details[open]")
+
+    assert "run this cell" not in article.get_text()
+    unsolved = article.select(".mhalib-check.unsolved")
+    assert all(box.select("a[href='../index.html#run-it']") for box in unsolved)
 
     written = re.findall(r"\[([^\[\]]+?),? \(?(\d{4})\)?\]\(references\.md#\w+\)", text)
     words = " ".join(article.get_text().split())
