@@ -1,6 +1,5 @@
 """A real JupyterLab with Chromium in front of it."""
 
-import json
 import os
 import re
 import socket
@@ -15,8 +14,8 @@ import pytest
 from playwright.sync_api import expect
 
 TOKEN = "course"
-# what `make`, Binder and the README do, so that JupyterLab does not ask about news
-NO_NEWS = 'jupyter labextension disable "@jupyterlab/apputils-extension:announcements"'
+# what scripts/environment.py and Binder do, so that JupyterLab does not ask about news
+NO_NEWS = ["labextension", "disable", "@jupyterlab/apputils-extension:announcements"]
 
 
 def free_port():
@@ -36,8 +35,8 @@ def lab(tmp_path_factory):
         "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         "JUPYTER_CONFIG_DIR": str(home / "config"),
     }
-    quiet = NO_NEWS.replace('"', "").split()[1:]
-    subprocess.run([sys.executable, "-m", "jupyter", *quiet, "--level=user"], env=environment)
+    quiet = [sys.executable, "-m", "jupyter", *NO_NEWS, "--level=user"]
+    subprocess.run(quiet, env=environment, stderr=subprocess.DEVNULL, check=True)
     port = free_port()
     server = subprocess.Popen(
         [

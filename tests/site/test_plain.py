@@ -24,7 +24,7 @@ def test_the_book_makes_its_own_of_each_construct(site, path):
     assert [box.get_text() for box in boxes] == titles
     assert all("tip" in b.parent["class"] for b in boxes if b.get_text() == "Predict")
 
-    folds = [name for name in re.findall(r"<details><summary>(.+?)</summary>", text)]
+    folds = re.findall(r"<details><summary>(.+?)</summary>", text)
     shown = article.select("details.fold > summary")
     assert [s.get_text() for s in shown] == [name for name in folds if name != "Answers"]
     assert len(article.select(".quiz > details")) == folds.count("Answers")
