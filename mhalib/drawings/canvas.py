@@ -207,6 +207,11 @@ def _marked(words: str) -> str:
     return "".join(parts)
 
 
+def _lowered(words: str) -> str:
+    """Return the text as HTML, with d_k lowered."""
+    return re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(words))
+
+
 def _style() -> str:
     """Return the rules of all drawings: colours by the page's theme, light in print."""
     pairs = "".join(
@@ -254,10 +259,10 @@ class Drawing:
         """Return one figure that needs nothing else: no id, no script, its own style."""
         inside = []
         for i, panel in enumerate(self.panels):
-            heading = f"<b>{escape(panel.title)}</b>" if panel.title else ""
+            heading = f"<b>{_lowered(panel.title)}</b>" if panel.title else ""
             alt = self.alt if i == 0 else f"{self.name}: {panel.title or i + 1}"
             inside.append(f"<div>{heading}{panel.svg(panel.title or self.name, alt)}</div>")
-        words = re.sub(r"_(\w+)", r"<sub>\1</sub>", escape(self.caption))
+        words = _lowered(self.caption)
         caption = f"<figcaption>{words}</figcaption>" if words else ""
         return (
             f'<figure class="mhalib-drawing"><style>{STYLE}</style>'

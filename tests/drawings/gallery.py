@@ -1,7 +1,7 @@
 """Every drawing as the lessons call it, once: what the tests look at."""
 
 from mhalib import drawings, load_model, load_tokenizer
-from mhalib.language import parse
+from mhalib.language import next_word_distribution, parse
 
 SHOP = "There are so many bats I can choose at the baseball store."
 HOME = "I love to study bats that live inside a cave."
@@ -13,6 +13,15 @@ TEXTS = [
     "Say red blue gold, then say red blue gold.",
     "The dog that met the cats and copied the birds now sings.",
 ]
+RUNGS = {
+    "knows nothing": 6.34,
+    "how often a word comes": 4.26,
+    "the word before": 1.69,
+    "two words before": 1.19,
+    "one layer, one head": (0.91, 0.95),
+    "one layer, 8 heads": (0.79, 0.84),
+    "the course’s model": 0.74,
+}
 
 
 def gallery():
@@ -39,6 +48,19 @@ def gallery():
     found["encoder"] = drawings.encoder_decoder()
     found["induction"] = repetition(model, tokenizer)
     found["road"] = recall(model, tokenizer)
+    found["clock"] = drawings.clock_hands()
+    found["tree"] = drawings.merge_tree(tokenizer)
+    bats = tokenizer.encode(" bats")[0]
+    found["one-hot"] = drawings.one_hot(model.parameters["E"], bats, "bats")
+    found["histograms"] = drawings.score_histograms()
+    found["cache"] = drawings.cache()
+    found["labels"] = drawings.shifted_labels(["I", " love", " to", " study", " bats", " that"])
+    found["cuts"] = drawings.cuts({
+        f"after “{text.split()[-1]}”": next_word_distribution(text)
+        for text in ("There are so many bats I can choose at the", "When Anna saw")
+    })  # fmt: skip
+    found["ladder"] = drawings.ladder(RUNGS, best=0.73)
+    found["ladder, growing"] = drawings.ladder(RUNGS, best=0.73, until="the word before")
     return found
 
 

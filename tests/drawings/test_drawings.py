@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from gallery import gallery
 
-from mhalib import colours, drawings
+from mhalib import colours, drawings, load_tokenizer, top_k_filter, top_p_filter
 from mhalib.drawings.canvas import NAMES, WIDEST, Panel
 
 ROOT = Path(__file__).parents[2]
@@ -277,3 +277,98 @@ def test_each_attention_of_the_paper_has_its_cells():
     cells = [r for r in panel.iter("rect") if r.get("fill-opacity")]
     count = {c: sum(r.get("fill") == f"var(--{c})" for r in cells) for c in "kqv"}
     assert count == {"k": 5 * 5, "q": 4 * 5 // 2, "v": 4 * 5}
+
+
+def test_clock_hands_are_the_encoding():
+    fast, slow = figure(drawings.clock_hands(64, (0, 8), 6)).findall(".//svg")
+    for panel, pair in ((fast, 0), (slow, 8)):
+        centres = [(float(c.get("cx")), float(c.get("cy"))) for c in panel.iter("circle")]
+        tips = [e.get("d") for e in panel.iter("path") if e.get("fill") == "var(--accent)"]
+        for position, ((cx, cy), d) in enumerate(zip(centres, tips)):
+            x, y = map(float, d[1:].split("L")[0].split())
+            angle = np.arctan2(x - cx, cy - y)  # clockwise from upright
+            turn = position * 10000 ** (-2 * pair / 64)
+            assert np.isclose(np.cos(angle - turn), 1, atol=1e-4), (pair, position)
+    assert len(centres) == 6
+    with pytest.raises(ValueError, match="pairs must lie in 0 … 31, got 32"):
+        drawings.clock_hands(64, (32,))
+
+
+@pytest.mark.parametrize("word", [" cats", " baseball", "bats", "é", "x", " Anna"])
+def test_a_merge_tree_is_what_the_tokenizer_does(word):
+    tokenizer = load_tokenizer()
+    drawing = drawings.merge_tree(tokenizer, word)
+    ids = tokenizer.encode(word)
+    assert f"{len(word.encode())} bytes become {len(ids)} token" in drawing.caption
+    steps = len(list(tokenizer.merge_steps(word))) - 1
+    assert drawing.alt.count(" makes ") == steps
+    boxes = list(figure(drawing).iter("rect"))
+    assert sum(b.get("stroke") == "var(--accent)" for b in boxes) == len(ids)
+    test_no_text_lies_on_another_or_leaves_its_panel(drawing)
+    with pytest.raises(ValueError, match="word must have 1 to 10 bytes, got 0"):
+        drawings.merge_tree(tokenizer, "")
+
+
+@pytest.mark.parametrize("token_id", [0, 5, 566])
+def test_one_hot_has_one_one(token_id):
+    E = np.random.default_rng(0).normal(size=(567, 64))
+    drawing = drawings.one_hot(E, token_id, "bats")
+    (panel,) = drawing.panels
+    assert [box.words for box in panel.labels].count("1") == 1
+    assert sum(r.get("fill") == "var(--accent)" for r in figure(drawing).iter("rect")) == 1
+    test_no_text_lies_on_another_or_leaves_its_panel(drawing)
+    with pytest.raises(ValueError, match="token_id must lie in 0 … 566, got 567"):
+        drawings.one_hot(E, 567)
+
+
+def test_scores_spread_with_the_root_of_d_k():
+    alt = GALLERY["histograms"].alt
+    found = {
+        int(d): (float(spread), float(weight))
+        for d, spread, weight in re.findall(
+            r"d_k = (\d+): spread ([\d.]+), .* ([\d.]+)(?:;|\.$)", alt.replace("; ", ";\n")
+        )
+    }
+    assert found.keys() == {4, 64, 1024}
+    for d, (spread, _) in found.items():
+        assert np.isclose(spread, d**0.5, rtol=0.1)
+    assert found[4][1] < 0.7 < found[64][1] <= found[1024][1]
+
+
+def test_of_the_cache_one_row_is_new():
+    for panel, size in zip(figure(drawings.cache(6)).findall(".//svg"), (5, 6)):
+        cells = [r for r in panel.iter("rect") if r.get("fill-opacity")]
+        new = [r for r in cells if r.get("fill") == "var(--q)"]
+        assert len(new) == size and len({r.get("y") for r in new}) == 1
+        assert len(cells) == size * (size + 1) // 2
+
+
+def test_a_label_is_the_next_token():
+    drawing = drawings.shifted_labels(["a", "b", "c", "d"])
+    assert drawing.alt == "“a” has the label “b”; “b” has the label “c”; “c” has the label “d”."
+    cells = [r for r in figure(drawing).iter("rect") if r.get("fill") == "var(--k)"]
+    assert len(cells) == 1 + 2 + 3
+
+
+def test_cuts_keep_what_the_library_keeps():
+    shares = {"a": 0.4, "b": 0.3, "c": 0.2, "d": 0.1}
+    logits = np.log(list(shares.values()))
+    for k, p in ((1, 0.3), (2, 0.7), (3, 0.65), (4, 0.95), (9, 1.0)):
+        circles = list(figure(drawings.cuts({"x": shares}, k, p)).iter("circle"))
+        kept = {c: sum(e.get("fill") == f"var(--{c})" for e in circles) for c in "qv"}
+        assert kept["q"] == np.isfinite(top_k_filter(logits, min(k, 4))).sum()
+        assert kept["v"] == np.isfinite(top_p_filter(logits, p)).sum(), p
+
+
+def test_a_ladder_is_true_to_its_losses():
+    rungs = {"first": 4.0, "second": (1.0, 2.0), "third": 0.8}
+    drawing = drawings.ladder(rungs, best=0.5)
+    bars = [float(r.get("width")) for r in figure(drawing).iter("rect")]
+    assert np.allclose(bars, [256, 64, 64, 51.2], atol=0.1)
+    assert "second: 1.00–2.00" in drawing.alt and "best possible is 0.50" in drawing.alt
+    half = drawings.ladder(rungs, best=0.5, until="second")
+    assert [float(r.get("width")) for r in figure(half).iter("rect")] == bars[:3]
+    with pytest.raises(ValueError, match="third must be at least best = 0.9"):
+        drawings.ladder(rungs, best=0.9)
+    with pytest.raises(ValueError, match="until must be one of first, second, third; got 'none'"):
+        drawings.ladder(rungs, best=0.5, until="none")
