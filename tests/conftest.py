@@ -1,7 +1,18 @@
-"""What all tests share: Hypothesis without randomness (two runs test the same), a browser."""
+"""What all tests share: Hypothesis without randomness, a browser, the built book."""
+
+import functools
+import http.server
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
+
+ROOT = Path(__file__).parent.parent
 
 settings.register_profile("course", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("course")
@@ -18,3 +29,36 @@ def chromium():
         browser = launch(playwright)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory) -> Path:
+    """Return the folder of the built book; every worker waits for the one that builds it."""
+    base = tmp_path_factory.getbasetemp()  # one a worker, side by side
+    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "book"
+    html, log = shared / "_build" / "html", shared / "log"
+    with FileLock(f"{shared}.lock"):
+        if not log.exists():
+            shared.mkdir()
+            command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT]
+            command += ["--path-output", shared, "-W", "-n", "--keep-going"]
+            run = subprocess.run(command, capture_output=True, text=True)
+            log.write_text(f"{run.returncode}\n{run.stdout}\n{run.stderr}")
+    code, _, text = log.read_text().partition("\n")
+    assert code == "0", f"the strict build failed:\n{text}"
+    return html
+
+
+@pytest.fixture(scope="session")
+def server(site):
+    """Serve the book on a free port; return its address."""
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            pass
+
+    handler = functools.partial(Handler, directory=site)
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as http_server:
+        threading.Thread(target=http_server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http_server.server_port}"
+        http_server.shutdown()

@@ -1,4 +1,4 @@
-"""What all widgets share: checked values, the static picture, both homes (site and Jupyter)."""
+"""What all widgets share: the static picture, both homes (site and Jupyter)."""
 
 from __future__ import annotations
 
@@ -10,128 +10,7 @@ from typing import Any
 import anywidget
 import traitlets
 
-from mhalib import _validate as validate
-
 STATIC = Path(__file__).parent / "static"
-
-
-class Whole(traitlets.TraitType):
-    """A whole number from `low` to `high`; NumPy's integers are accepted."""
-
-    def __init__(self, default: int, low: int, high: int) -> None:
-        super().__init__(default_value=default)
-        self.low, self.high = low, high
-
-    def validate(self, obj: Any, value: Any) -> int:
-        number = validate.positive_int(self.name or "value", value, minimum=self.low)
-        if number > self.high:
-            raise ValueError(f"{self.name} must be at most {self.high}, got {number}")
-        return number
-
-
-class Real(traitlets.TraitType):
-    """A real number from `low` to `high`; NumPy's numbers are accepted."""
-
-    def __init__(self, default: float, low: float, high: float) -> None:
-        super().__init__(default_value=default)
-        self.low, self.high = low, high
-
-    def validate(self, obj: Any, value: Any) -> float:
-        number = validate.real_number(self.name or "value", value)
-        if not self.low <= number <= self.high:
-            raise ValueError(f"{self.name} must lie in {self.low} … {self.high}, got {number}")
-        return number
-
-
-class Choice(traitlets.TraitType):
-    """One of a few names."""
-
-    def __init__(self, default: str, options: tuple[str, ...]) -> None:
-        super().__init__(default_value=default)
-        self.options = options
-
-    def validate(self, obj: Any, value: Any) -> str:
-        if value not in self.options:
-            raise ValueError(f"{self.name} must be one of {self.options}, got {value!r}")
-        return str(value)
-
-
-class Text(traitlets.TraitType):
-    """A text of at most `limit` characters."""
-
-    def __init__(self, default: str, limit: int = 400) -> None:
-        super().__init__(default_value=default)
-        self.limit = limit
-
-    def validate(self, obj: Any, value: Any) -> str:
-        if not isinstance(value, str):
-            raise TypeError(f"{self.name} must be a text, got {value!r}")
-        if len(value) > self.limit:
-            raise ValueError(
-                f"{self.name} must have at most {self.limit} characters, got {len(value)}"
-            )
-        return value
-
-
-class Positions(traitlets.TraitType):
-    """A sorted list of positions of tokens, each once."""
-
-    default_value: tuple[int, ...] = ()
-
-    def make_dynamic_default(self) -> list[int]:
-        return []
-
-    def validate(self, obj: Any, value: Any) -> list[int]:
-        try:
-            entries = list(value)
-        except TypeError:
-            raise TypeError(f"{self.name} must be a list of positions, got {value!r}") from None
-        return sorted({validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in entries})
-
-
-class Ids(Positions):
-    """A list of ids of tokens, in their order."""
-
-    def validate(self, obj: Any, value: Any) -> list[int]:
-        if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-            raise TypeError(f"{self.name} must be a list of ids, got {value!r}")
-        return [validate.positive_int(f"{self.name}[…]", v, minimum=0) for v in value]
-
-
-class Names(Positions):
-    """A sorted list of names, each once."""
-
-    def validate(self, obj: Any, value: Any) -> Any:
-        listed = hasattr(value, "__iter__") and not isinstance(value, str)
-        if not listed or not all(isinstance(name, str) for name in value):
-            raise TypeError(f"{self.name} must be a list of names, got {value!r}")
-        return sorted(set(value))
-
-
-class Flag(traitlets.TraitType):
-    """True or False."""
-
-    def validate(self, obj: Any, value: Any) -> bool:
-        if value not in (True, False):
-            raise TypeError(f"{self.name} must be True or False, got {value!r}")
-        return bool(value)
-
-
-class Pairs(Positions):
-    """A sorted list of (layer, head) pairs, each once."""
-
-    def validate(self, obj: Any, value: Any) -> Any:
-        try:
-            pairs = [(first, second) for first, second in value]
-        except (TypeError, ValueError):
-            raise TypeError(
-                f"{self.name} must be a list of (layer, head) pairs, got {value!r}"
-            ) from None
-        whole = [
-            [validate.positive_int(f"{self.name}[…]", part, minimum=0) for part in pair]
-            for pair in pairs
-        ]
-        return sorted([list(pair) for pair in {tuple(pair) for pair in whole}])
 
 
 class CourseWidget(anywidget.AnyWidget):
@@ -148,14 +27,28 @@ class CourseWidget(anywidget.AnyWidget):
     _esm = STATIC / "widgets.mjs"
     _css = STATIC / "widgets.css"
     _widget = traitlets.Unicode().tag(sync=True)
+    _own: tuple[str, ...] = ()  # names of what is kept beside the values
     task = traitlets.Unicode().tag(sync=True, state=True)
     caption = traitlets.Unicode().tag(sync=True, state=True)
+    limits = traitlets.Dict(read_only=True).tag(sync=True, state=True)
+    """What each value may be, as data: a page checks by it, and lays out its controls."""
 
     def __init__(self, **values: Any) -> None:
         unknown = set(values) - set(self.trait_names())
         if unknown:
             raise TypeError(f"{type(self).__name__} has no value {min(unknown)!r}")
         super().__init__(**values)
+        self.set_trait("limits", self._limits())
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if not name.startswith("_") and not hasattr(type(self), name) and name not in self._own:
+            raise AttributeError(f"{type(self).__name__} has no value {name!r}")
+        super().__setattr__(name, value)
+
+    def _limits(self) -> dict[str, Any]:
+        """Return the limits of every value that a reader sets."""
+        kinds = self.traits(state=True).items()
+        return {name: kind.limit() for name, kind in sorted(kinds) if hasattr(kind, "limit")}
 
     def state(self) -> dict[str, Any]:
         """Return the values a page needs to show this widget, as JSON-ready Python values."""
@@ -179,7 +72,7 @@ class CourseWidget(anywidget.AnyWidget):
         )
 
     def __repr__(self) -> str:
-        words = {n: v for n, v in self.state().items() if n not in ("task", "caption")}
+        words = {n: v for n, v in self.state().items() if n not in ("task", "caption", "limits")}
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in words.items())})"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:

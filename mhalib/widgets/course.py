@@ -10,23 +10,25 @@ import traitlets
 from numpy.typing import NDArray
 
 from mhalib import analysis
-from mhalib.language import RELATIONS, Text
+from mhalib.language import RELATIONS
+from mhalib.language import Text as Sentence
 from mhalib.model import Ablation, Trace, Transformer, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
-from mhalib.widgets import base
 from mhalib.widgets.base import CourseWidget
 from mhalib.widgets.grammar import tabulate
 from mhalib.widgets.models import pack, variants
+from mhalib.widgets.traits import Text
 
 MAX_TOKENS = 32
 BASEBALL = "There are so many bats I can choose at the baseball store."
 CAVE = "I love to study bats that live inside a cave."
+EXAMPLES = [BASEBALL, CAVE]
 
 
 @cache
-def evaluation_texts(per_relation: int = 4) -> list[Text]:
+def evaluation_texts(per_relation: int = 4) -> list[Sentence]:
     """Return a few texts of each relation: the first that `mhalib.analysis` measures on."""
-    chosen: list[Text] = []
+    chosen: list[Sentence] = []
     wanted = dict.fromkeys(RELATIONS, per_relation)
     for text in analysis.evaluation_texts(400):
         here = {name for name in text.relations if name and wanted[name] > 0}
@@ -43,10 +45,14 @@ def evaluation() -> list[dict[str, Any]]:
 
 
 def whole_words(tokenizer: Tokenizer) -> list[int]:
-    """Return the tokens that start with a space and that no merge makes longer."""
+    """Return the tokens that start with a space and that no merge makes longer; else all tokens."""
     parts = {part for pair in tokenizer.merges for part in pair}
-    vocab = enumerate(tokenizer.vocab)
-    return [i for i, text in vocab if text[:1] == b" " and len(text) > 1 and i not in parts]
+    words = [
+        i
+        for i, text in enumerate(tokenizer.vocab)
+        if text[:1] == b" " and len(text) > 1 and i not in parts
+    ]
+    return words or list(range(tokenizer.vocab_size))
 
 
 @cache
@@ -55,16 +61,38 @@ def _grammar() -> dict[str, Any]:
 
 
 class TokenizedWidget(CourseWidget):
-    """A widget around a text and its tokenizer; `_name` is what a page loads, None for nothing."""
+    """A widget around a text and its tokenizer; `_name` is what a page loads, None for nothing.
 
-    text = base.Text(BASEBALL).tag(sync=True, state=True)
-    _model = traitlets.Dict().tag(sync=True)
+    In Jupyter the front end asks for the model and gets it in a message: it is no value of the
+    widget, so a saved notebook does not hold it.
+    """
+
+    _own: tuple[str, ...] = ("tokenizer",)
+    text = Text(BASEBALL).tag(sync=True, state=True)
+    _model = traitlets.Int(0).tag(sync=True)  # which model in a row: a new one is asked for
     _name: str | None = "tokenizer"
 
     def __init__(self, tokenizer: Tokenizer | None, **values: Any) -> None:
         self.tokenizer = tokenizer or load_tokenizer()
         super().__init__(**values)
-        self._model = {"merges": [list(pair) for pair in self.tokenizer.merges]}
+        self._model = 1
+        self.on_msg(self._answer)
+
+    def _limits(self) -> dict[str, Any]:
+        limits = super()._limits()
+        limits["text"] |= {"tokens": MAX_TOKENS, "examples": EXAMPLES}
+        return limits
+
+    def _packed(self) -> dict[str, Any]:
+        """Return what the front end computes with, as `mhalib.widgets.models.pack` does."""
+        return {"merges": [list(pair) for pair in self.tokenizer.merges]}
+
+    def _answer(self, widget: Any, content: Any, buffers: Any) -> None:
+        if content != {"ask": "model"}:
+            return
+        packed = self._packed()
+        data = packed.pop("data", None)
+        self.send({"model": packed, "number": self._model}, [data] if data else [])
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "model": self._name}
@@ -80,6 +108,7 @@ class ModelWidget(TokenizedWidget):
     text : the sentence; its first 32 tokens are used
     """
 
+    _own = ("tokenizer", "transformer", "variants")
     _variant: str | None = None  # the trait that chooses between trained models, if there is one
 
     def __init__(
@@ -94,17 +123,27 @@ class ModelWidget(TokenizedWidget):
         self.variants = known if isinstance(model, str) and model in known.values() else {}
         if self.variants and self._variant in values:
             model = self.variant(values[self._variant])
-        self.transformer = load_model(model) if isinstance(model, str) else model
+        self.tokenizer = tokenizer or load_tokenizer()
+        self.transformer = self._fitting(model)
+        for name in {"layer", "head"} & (set(self.trait_names()) - set(values)):
+            values[name] = min(
+                getattr(self, name), getattr(self.transformer.config, f"n_{name}s") - 1
+            )
         super().__init__(tokenizer, **values)
         self._name = model if isinstance(model, str) and tokenizer is None else None
-        self.use(self.transformer)
 
     @traitlets.validate("layer", "head")
     def _in_the_model(self, proposal: dict[str, Any]) -> int:
         name, value = proposal["trait"].name, int(proposal["value"])
-        count = getattr(self.transformer.config, f"n_{name}s")
-        if value >= count:
-            raise ValueError(f"{name} must lie in 0 … {count - 1}, got {value}")
+        if value > self._last(name):
+            raise ValueError(f"{name} must lie in 0 … {self._last(name)}, got {value}")
+        return value
+
+    @traitlets.validate("n_heads", "norm")
+    def _trained(self, proposal: dict[str, Any]) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == self._variant and value != getattr(self.transformer.config, name):
+            self.variant(value)  # refuses what was not trained
         return value
 
     @traitlets.observe("n_heads", "norm")
@@ -114,15 +153,29 @@ class ModelWidget(TokenizedWidget):
             self.use(self.variant(value))
 
     def use(self, model: str | Transformer) -> None:
-        """Show another model."""
-        self.transformer = load_model(model) if isinstance(model, str) else model
-        if self.tokenizer.vocab_size > self.transformer.config.vocab_size:
+        """Show another model; one that does not fit the tokenizer changes nothing."""
+        self.transformer = self._fitting(model)
+        with self.hold_sync():
+            for name in {"layer", "head"} & set(self.trait_names()):
+                setattr(self, name, min(getattr(self, name), self._last(name)))
+            self._model += 1
+
+    def _last(self, name: str) -> int:
+        """Return the number of the last layer or head."""
+        return int(getattr(self.transformer.config, f"n_{name}s")) - 1
+
+    def _fitting(self, model: str | Transformer) -> Transformer:
+        transformer = load_model(model) if isinstance(model, str) else model
+        if self.tokenizer.vocab_size > transformer.config.vocab_size:
             raise ValueError(
                 f"tokenizer has {self.tokenizer.vocab_size} tokens, "
-                f"the model knows {self.transformer.config.vocab_size}"
+                f"the model knows {transformer.config.vocab_size}"
             )
-        self._model = {
-            **self._model,
+        return transformer
+
+    def _packed(self) -> dict[str, Any]:
+        return {
+            **super()._packed(),
             **pack(self.transformer),
             "grammar": _grammar(),
             "variants": {self._variant: self.variants} if self._variant else {},
@@ -135,8 +188,11 @@ class ModelWidget(TokenizedWidget):
             raise ValueError(f"{self._variant}: trained models exist for {known}, got {value!r}")
         return self.variants[str(value)]
 
-    def token_id(self, name: str, token: int | str) -> int:
-        """Return the id of a token that may be given as text."""
+    def token_id(self, name: str, token: int | str | None, usual: str) -> int:
+        """Return the id of a token given as id or text; by default of `usual`, if that is one."""
+        if token is None:
+            ids = self.tokenizer.encode(usual)
+            return ids[0] if len(ids) == 1 else whole_words(self.tokenizer)[0]
         if not isinstance(token, str):
             return token
         ids = self.tokenizer.encode(token)

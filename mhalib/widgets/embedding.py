@@ -13,9 +13,9 @@ import mhalib
 from mhalib.model import Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.base import Choice, Positions, Whole
 from mhalib.widgets.course import ModelWidget, whole_words
 from mhalib.widgets.normals import normals
+from mhalib.widgets.traits import Choice, Positions, Whole
 
 Array = NDArray[Any]
 
@@ -26,7 +26,7 @@ class EmbeddingWidget(ModelWidget):
     Parameters
     ----------
     model, tokenizer : as in `ModelWidget`
-    word : id of the chosen token; its text is accepted too
+    word : id of the chosen token; its text is accepted too; by default " bats"
     words : ids on the map; if not given, the tokens that are whole words
     table : "trained" rows of E, or "random" normal ones from `seed`
     n, d_model : size of the table of positions
@@ -58,12 +58,12 @@ class EmbeddingWidget(ModelWidget):
         self,
         model: str | Transformer = "main",
         tokenizer: Tokenizer | None = None,
-        word: int | str = " bats",
+        word: int | str | None = None,
         **values: Any,
     ) -> None:
         super().__init__(model, tokenizer, **values)
         self.words = self.words or whole_words(self.tokenizer)
-        self.word = self.token_id("word", word)
+        self.word = self.token_id("word", word, " bats")
 
     @property
     def E(self) -> Array:

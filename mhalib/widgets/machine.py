@@ -13,8 +13,8 @@ from mhalib.analysis import evaluate
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.base import Names, Text, Whole
 from mhalib.widgets.course import ModelWidget, evaluation, evaluation_texts
+from mhalib.widgets.traits import Names, Text, Whole
 
 SWITCHES = ("scale", "mask", "positions", "embedding_scale", "residual", "norm")
 

@@ -14,8 +14,8 @@ from mhalib.analysis import evaluate
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.base import Flag, Pairs, Whole
 from mhalib.widgets.course import ModelWidget, evaluation, evaluation_texts
+from mhalib.widgets.traits import Flag, Pairs, Whole
 
 
 class MultiHeadWidget(ModelWidget):

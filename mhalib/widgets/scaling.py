@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from mhalib.attention import attention_weights, scores
 from mhalib.widgets import svg
-from mhalib.widgets.base import Choice, CourseWidget, Real, Whole
+from mhalib.widgets.base import CourseWidget
 from mhalib.widgets.normals import normals
+from mhalib.widgets.traits import Choice, Real, Whole
 
 Array = NDArray[np.float64]
 

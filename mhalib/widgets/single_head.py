@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.widgets import svg
-from mhalib.widgets.base import Choice, Positions, Whole
-from mhalib.widgets.course import ModelWidget
+from mhalib.widgets.course import MAX_TOKENS, ModelWidget
 from mhalib.widgets.normals import normals
+from mhalib.widgets.traits import Choice, Positions, Whole
 
 Array = NDArray[Any]
 
@@ -29,6 +30,8 @@ class SingleHeadWidget(ModelWidget):
     padding : positions of the tokens that mask "padding" hides
     weights_from : "trained" or "random" (normal, variance 1/d_model, from `seed`)
     seed : of the random weights
+    query, key : the chosen row and column of the weights, from 0
+    shown : what the matrix shows, "weights" or "scores"
 
     Examples
     --------
@@ -44,13 +47,18 @@ class SingleHeadWidget(ModelWidget):
     padding = Positions().tag(sync=True, state=True)
     weights_from = Choice("trained", ("trained", "random")).tag(sync=True, state=True)
     seed = Whole(1, 0, 2**32 - 1).tag(sync=True, state=True)
-    task = traitlets.Unicode(
-        "Pick a cell of the weights: which tokens does “bats” look at, and what changes when you "
-        "take the mask away?"
-    ).tag(sync=True, state=True)
+    query = Whole(9, 0, MAX_TOKENS - 1).tag(sync=True, state=True)
+    key = Whole(4, 0, MAX_TOKENS - 1).tag(sync=True, state=True)
+    shown = Choice("weights", ("weights", "scores")).tag(sync=True, state=True)
+    task = traitlets.Unicode("Which tokens does “the” look at? Then take the mask away.").tag(
+        sync=True, state=True
+    )
     caption = traitlets.Unicode(
-        "One head of the course model. Point at any cell, or use the arrow keys: the rows it was "
-        "computed from are outlined, and its arithmetic is written out with the actual numbers."
+        "One head of the course model, drawn as its products: a row of `Q` times a column of `K`ᵀ "
+        "is a score, the softmax of a row of scores is a row of weights, and the weights mix the "
+        "rows of `V` into a row of the output. Pick any cell, or move with the arrow keys: what it "
+        "was computed from is outlined, its arithmetic stands below, and “numbers” has every "
+        "product of the sum. Blue is positive, orange negative, stronger is larger."
     ).tag(sync=True, state=True)
 
     @property
@@ -139,10 +147,48 @@ class SingleHeadWidget(ModelWidget):
         """X + correction, (n, d_model)."""
         return np.asarray(self.X + self.correction)
 
+    @property
+    def pick(self) -> tuple[int, int]:
+        """The chosen row and column of the weights: `query` and `key`, inside the sentence."""
+        last = max(0, len(self.ids) - 1)
+        return min(self.query, last), min(self.key, last)
+
     def picture(self) -> str:
-        return svg.heatmap_figure(
-            f"Weights of layer {self.layer}, head {self.head}, mask {self.mask}",
-            self.weights,
-            self.tokens,
-            self.allowed,
+        tokens, weights = [token.strip() or "␣" for token in self.tokens], self.weights
+        n = len(tokens)
+        if not n:
+            return "<p>No tokens.</p>"
+        i, j = self.pick
+        said = (
+            f"Layer {self.layer}, head {self.head}, mask {self.mask}: “{tokens[i]}” gives "
+            f"“{tokens[j]}” the weight {weights[i, j]:.3f}."
         )
+        side, width, height = 96.0, min(22.0, 286 / n), max(12.0, min(20.0, 260 / n))
+        left, top = 188.0, 104.0
+        right, bottom = left + n * width + 18, top + n * height
+        Q, K, V = self.Q, self.K, self.V
+        feature, value = abs(np.vstack([Q, K])).max(), abs(V).max()
+        q_width, k_height, v_width = side / Q.shape[1], 64 / K.shape[1], side / V.shape[1]
+        row = top + i * height
+        drawing = svg.picture(
+            said, right + side + 8, bottom + 8,
+            svg.cells(Q, 76, top, q_width, height, None, feature, 0),
+            svg.cells(K.T, left, 18, width, k_height, None, feature, 0),
+            svg.cells(weights, left, top, width, height, self.allowed),
+            svg.cells(V, right, 18, v_width, 64 / n, None, value, 0),
+            svg.cells(self.output, right, top, v_width, height, None, value, 0),
+            svg.frame(76, row, side, height, "#8a5fd0"),
+            svg.frame(left + j * width, 18, width, 64, "#2a93a0"),
+            svg.frame(right, 18 + j * 64 / n, side, 64 / n, "#a97a1c"),
+            svg.frame(left, row, n * width, height),
+            svg.frame(left + j * width, row, width, height, "currentColor"),
+            svg.frame(right, row, side, height),
+            svg.text(76, 98, "queries Q", size=12),
+            svg.text(left, 12, "keys Kᵀ", size=12),
+            svg.text(right, 12, "values V", size=12),
+            svg.text(left, 98, "weights", size=12) if n > 4 else "",
+            svg.text(right, 98, "output", size=12),
+            *(svg.text(68, top + (k + 0.5) * height + 4, token, "end", 12)
+              for k, token in enumerate(tokens)),
+        )  # fmt: skip
+        return f"{drawing}<p>{escape(said)}</p>"

@@ -67,6 +67,42 @@ def axis(x1: float, x2: float, y: float) -> str:
     )
 
 
+def cells(
+    matrix: NDArray[Any],
+    x: float,
+    y: float,
+    width: float,
+    height: float,
+    allowed: NDArray[np.bool_] | None = None,
+    largest: float = 1.0,
+    gap: float = 1.0,
+) -> str:
+    """Return the cells of a matrix: blue positive, orange negative, masked hatched."""
+    paths: dict[tuple[str, float], list[str]] = {}  # cells of one look, in one path
+    across, down = _short(width - gap), _short(height - gap)
+    for i, j in np.ndindex(*matrix.shape):
+        left, top = x + j * width, y + i * height
+        if allowed is not None and not allowed[i, j]:
+            line = f"M{_short(left)} {_short(top + height)}l{_short(width)} {_short(-height)}"
+            paths.setdefault(("", 1.0), []).append(line)
+            continue
+        strength = round(min(1.0, abs(float(matrix[i, j])) / largest) ** 0.6, 1)
+        color = "#4076de" if matrix[i, j] > 0 else "#e06c18"
+        box = f"M{_short(left)} {_short(top)}h{across}v{down}h-{across}z"
+        paths.setdefault((color, strength), []).append(box)
+    return "".join(
+        tag("path", d="".join(d), fill=color, fill_opacity=strength)
+        if color
+        else tag("path", d="".join(d), stroke="#888", class_="mh-masked")
+        for (color, strength), d in paths.items()
+        if strength
+    )
+
+
+def frame(x: float, y: float, width: float, height: float, color: str = "#888") -> str:
+    return tag("rect", x=x, y=y, width=width, height=height, fill="none", stroke=color)
+
+
 def heatmap(
     matrix: NDArray[Any],
     x: float,
@@ -75,53 +111,9 @@ def heatmap(
     allowed: NDArray[np.bool_] | None = None,
     largest: float = 1.0,
 ) -> str:
-    """Return the cells of a matrix: blue positive, orange negative, masked hatched."""
-    paths: dict[tuple[str, float], list[str]] = {}  # cells of one look, in one path
-    for i, j in np.ndindex(*matrix.shape):
-        left, top = x + j * cell, y + i * cell
-        if allowed is not None and not allowed[i, j]:
-            line = f"M{_short(left)} {_short(top + cell)}l{_short(cell)} {_short(-cell)}"
-            paths.setdefault(("", 1.0), []).append(line)
-            continue
-        strength = round(min(1.0, abs(float(matrix[i, j])) / largest) ** 0.6, 1)
-        color = "#4076de" if matrix[i, j] > 0 else "#e06c18"
-        side = _short(cell - 1)
-        box = f"M{_short(left)} {_short(top)}h{side}v{side}h-{side}z"
-        paths.setdefault((color, strength), []).append(box)
-    cells = [
-        tag("path", d="".join(d), fill=color, fill_opacity=strength)
-        if color
-        else tag("path", d="".join(d), stroke="#888", class_="mh-masked")
-        for (color, strength), d in paths.items()
-        if strength
-    ]
+    """Return a matrix of square cells in a frame."""
     height, width = (cell * side for side in matrix.shape)
-    frame = tag("rect", x=x, y=y, width=width, height=height, fill="none", stroke="#888")
-    return frame + "".join(cells)
-
-
-def heatmap_figure(
-    title: str, weights: NDArray[Any], tokens: Sequence[str], allowed: NDArray[np.bool_] | None
-) -> str:
-    """Return a heat map of weights with its tokens beside, and the largest one in words."""
-    if not tokens:
-        return "<p>No tokens.</p>"
-    cell, left, top = 20.0, 100.0, 92.0
-    n = len(tokens)
-    i, j = divmod(int(weights.argmax()), n)
-    said = f"{title}. Largest: “{tokens[i]}” gives “{tokens[j]}” {weights[i, j]:.2f}."
-    labels = [
-        text(left - 6, top + k * cell + 14, token, "end")
-        + text(
-            0, 0, token, transform=f"translate({left + k * cell + 14:g} {top - 6:g}) rotate(-90)"
-        )
-        for k, token in enumerate(tokens)
-    ]
-    drawing = picture(
-        said, left + n * cell + 8, top + n * cell + 8,
-        heatmap(weights, left, top, cell, allowed), *labels,
-    )  # fmt: skip
-    return f"{drawing}<p>{escape(said)}</p>"
+    return frame(x, y, width, height) + cells(matrix, x, y, cell, cell, allowed, largest)
 
 
 def _short(value: Any) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import traitlets
 
 from mhalib.tokenizer import Tokenizer
-from mhalib.widgets.base import Text, Whole
 from mhalib.widgets.course import BASEBALL, TokenizedWidget
+from mhalib.widgets.traits import Text, Whole
 
 
 class TokenizerWidget(TokenizedWidget):

@@ -14,9 +14,9 @@ from mhalib import language
 from mhalib.model import Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.base import Ids, Real, Whole
 from mhalib.widgets.course import ModelWidget
 from mhalib.widgets.normals import words
+from mhalib.widgets.traits import Ids, Real, Whole
 
 Array = NDArray[Any]
 MAX_LENGTH = 48
@@ -29,7 +29,7 @@ class VocabHeadWidget(ModelWidget):
     ----------
     model, tokenizer, text : as in `ModelWidget`
     position : of the token after which the prediction is read
-    word : id of the token whose dot product is shown; its text is accepted too
+    word : id of the token whose dot product is shown, or its text; " baseball" by default
     temperature, top_k, top_p : of the sampling; ``top_k=0`` and ``top_p=1`` leave nothing out
     generated : ids written so far
     seed : of the sampling
@@ -63,11 +63,11 @@ class VocabHeadWidget(ModelWidget):
         self,
         model: str | Transformer = "main",
         tokenizer: Tokenizer | None = None,
-        word: int | str = " baseball",
+        word: int | str | None = None,
         **values: Any,
     ) -> None:
         super().__init__(model, tokenizer, **values)
-        self.word = self.token_id("word", word)
+        self.word = self.token_id("word", word, " baseball")
 
     @property
     def ids(self) -> NDArray[np.int64]:

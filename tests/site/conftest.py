@@ -1,50 +1,6 @@
 """The book, built strictly once for all tests, and its pages."""
 
-import functools
-import http.server
-import os
-import subprocess
-import sys
-import threading
-from pathlib import Path
-
 import pytest
-from filelock import FileLock
-
-ROOT = Path(__file__).parent.parent.parent
-
-
-@pytest.fixture(scope="session")
-def site(tmp_path_factory) -> Path:
-    """Return the folder of the built book; every worker waits for the one that builds it."""
-    base = tmp_path_factory.getbasetemp()  # one a worker, side by side
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "book"
-    html, log = shared / "_build" / "html", shared / "log"
-    with FileLock(f"{shared}.lock"):
-        if not log.exists():
-            shared.mkdir()
-            command = [Path(sys.executable).with_name("jupyter-book"), "build", ROOT]
-            command += ["--path-output", shared, "-W", "-n", "--keep-going"]
-            run = subprocess.run(command, capture_output=True, text=True)
-            log.write_text(f"{run.returncode}\n{run.stdout}\n{run.stderr}")
-    code, _, text = log.read_text().partition("\n")
-    assert code == "0", f"the strict build failed:\n{text}"
-    return html
-
-
-@pytest.fixture(scope="session")
-def server(site):
-    """Serve the book on a free port; return its address."""
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            pass
-
-    handler = functools.partial(Handler, directory=site)
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as http_server:
-        threading.Thread(target=http_server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{http_server.server_port}"
-        http_server.shutdown()
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Widgets on a bare page: their html and the classic bundle, from file://, under a strict CSP."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,36 @@ def widget_page(chromium, tmp_path):
         file = tmp_path / f"page-{len(contexts)}.html"
         file.write_text(PAGE.format(static=STATIC.as_uri(), figures="\n".join(figures)), "utf-8")
         page.goto(file.as_uri())
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert complaints == []
+
+
+@pytest.fixture
+def book_page(chromium, server, site):
+    """Open a lesson of the book with a widget in the place of its first; nothing was logged."""
+    contexts, complaints = [], []
+
+    def open_page(widget, lesson, **options):
+        context = chromium.new_context(**{"viewport": {"width": 1366, "height": 768}, **options})
+        contexts.append(context)
+        context.set_default_timeout(120_000)
+        text = (site / "chapters" / f"{lesson}.html").read_text("utf-8")
+        first = re.search(r'<figure class="mhalib-widget".*?</figure>', text, re.S)[0]
+        address = f"{server}/chapters/{lesson}.html"
+        body = text.replace(first, widget.html())
+        context.route(address, lambda r: r.fulfill(body=body, content_type="text/html"))
+        page = context.new_page()
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        page.locator(".mh-foot").first.wait_for()
+        page.locator("figure.mhalib-widget").first.evaluate(
+            "f => scrollTo(0, f.getBoundingClientRect().top + scrollY - 56)"
+        )
         return page
 
     yield open_page

@@ -61,8 +61,13 @@ def test_takes_a_model_of_ones_own(widget, own_model):
     assert own.state()["model"] is None
     assert own.trace.X.shape == (13, 6)
     assert widget().state()["model"] == "main"
-    packed = np.frombuffer(own._model["data"])
-    assert packed.size == own_model.n_parameters
+    sent = []
+    own.send = lambda content, buffers: sent.append((content, buffers))
+    own._handle_custom_msg({"ask": "model"}, [])
+    [(content, [data])] = sent
+    assert np.frombuffer(data).size == own_model.n_parameters
+    assert content["number"] == own._model
+    assert len(json.dumps(own.get_state(), default=repr)) < 200_000  # no weights in what is saved
 
 
 @pytest.mark.parametrize("widget", AROUND_A_MODEL)

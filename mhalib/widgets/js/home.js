@@ -1,6 +1,7 @@
 // Where a widget lives: on a page, its values are in the page; in Jupyter, anywidget syncs them.
 
 import { h, rich } from "./parts/dom.js";
+import { remember } from "./parts/memory.js";
 import embedding from "./widgets/embedding/view.js";
 import layers from "./widgets/layers/view.js";
 import machine from "./widgets/machine/view.js";
@@ -28,6 +29,7 @@ export class PageModel {
 
   constructor(values) {
     this.#values = { ...values };
+    this.first = { ...values }; // as the page has it: what Reset puts back
   }
 
   get(name) {
@@ -62,16 +64,16 @@ export function enliven(figure) {
   const live = h("div", { class: "mhalib-live" });
   const picture = figure.querySelector(":scope > .mhalib-picture");
   const show = () => {
-    picture.hidden = true;
-    picture.before(live);
+    live.isConnected || picture.before(live);
+    picture.hidden = live.querySelector(":scope > :not([role=alert])") !== null;
   };
+  const kind = figure.dataset.widget;
+  const before = [...document.querySelectorAll(`figure[data-live][data-widget="${kind}"]`)].length;
   figure.dataset.live = "";
-  const filled = new MutationObserver(() => {
-    filled.disconnect();
-    show();
-  });
-  filled.observe(live, { childList: true });
-  VIEWS[figure.dataset.widget](new PageModel(state), live);
+  new MutationObserver(show).observe(live, { childList: true });
+  const model = new PageModel(state);
+  remember(model, before ? `${kind}-${before + 1}` : kind);
+  VIEWS[kind](model, live);
   if (live.firstChild) show();
 }
 
@@ -81,7 +83,12 @@ export function render({ model, el }) {
   const figure = h(
     "figure",
     // JupyterLab's own shortcuts stay out of what is typed here.
-    { class: "mhalib-widget", "data-widget": model.get("_widget"), "data-lm-suppress-shortcuts": "true" },
+    {
+      class: "mhalib-widget",
+      "data-widget": model.get("_widget"),
+      "data-live": "",
+      "data-lm-suppress-shortcuts": "true",
+    },
     h("p", { class: "mhalib-task" }, rich(model.get("task"))),
     live,
     h("figcaption", {}, rich(model.get("caption"))),

@@ -177,9 +177,9 @@ export function button(label, onclick, attributes = {}) {
   return h("button", { type: "button", class: "mh-button", onclick, ...attributes }, rich(label));
 }
 
-/** The values of a model by name, as they are now. */
+/** The values of a model by name, as the page has them (in Jupyter: as they are now). */
 export function valuesOf(model, names) {
-  return Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
+  return Object.fromEntries(names.map((name) => [name, structuredClone((model.first ?? {})[name] ?? model.get(name))]));
 }
 
 /** Puts the values named in `names` back to what they were first. */

@@ -18,17 +18,19 @@ const requests = new Map();
 /** The packed model that a classic script hands over (so that it also works from file://). */
 function request(name) {
   if (!requests.has(name)) {
-    requests.set(
-      name,
-      new Promise((resolve, reject) => {
-        const script = h("script", {
-          src: new URL(`models/${name}.js`, home).href,
-          onload: () => resolve(globalThis.mhalibModels[name]),
-          onerror: () => reject(new Error(`The weights of the model "${name}" did not load.`)),
-        });
-        document.head.append(script);
-      }),
-    );
+    const coming = new Promise((resolve, reject) => {
+      const script = h("script", {
+        src: new URL(`models/${name}.js`, home).href,
+        onload: () => resolve(globalThis.mhalibModels[name]),
+        onerror: () => {
+          script.remove();
+          requests.delete(name); // it can be tried again
+          reject(new Error(`The file models/${name}.js did not load.`));
+        },
+      });
+      document.head.append(script);
+    });
+    requests.set(name, coming);
   }
   return requests.get(name);
 }
@@ -72,30 +74,52 @@ export function exactNext({ grammar, tokenizer }, ids) {
   );
 }
 
+/** In Jupyter: the model of the widget number `_model`, which the kernel sends when it is asked. */
+function sentModel(model, stops) {
+  return new Promise((resolve) => {
+    const take = (content, buffers) => {
+      if (content.number !== model.get("_model")) return;
+      model.off("msg:custom", take);
+      resolve({ ...content.model, data: buffers[0] });
+    };
+    model.on("msg:custom", take);
+    stops.push(() => model.off("msg:custom", take));
+    model.send({ ask: "model" });
+  });
+}
+
 /**
  * Build a view once its model is there: `build(course)` gets { transformer, tokenizer, grammar,
- * variants } and returns a function that ends it. In Jupyter the model is a value of the widget. On a
- * page it is fetched by the name in the trait `model`, or that of a variant.
+ * variants, read(text) } and returns a function that ends it. In Jupyter the kernel sends the model. On a
+ * page it is fetched by the name in the trait `model`, or that of a variant; one that does not come leaves
+ * what is there, says so, and can be asked for again.
  */
 export function withModel(model, el, build, variant = null) {
+  const asks = [];
   let stop = () => {};
   let wanted = 0;
   const rebuild = (course) => {
     const focused = el.contains(document.activeElement);
     stop();
     el.replaceChildren();
-    stop = build(course);
+    const { tokens } = model.get("limits")?.text ?? {};
+    stop = build({ ...course, read: (text) => course.tokenizer.encode(text).slice(0, tokens) });
     if (focused) el.querySelector(`[name^="mh-${variant}-"]:checked`)?.focus();
+  };
+  const complain = (error) => {
+    el.querySelector(":scope > [role=alert]")?.remove();
+    const again = h("button", { type: "button", class: "mh-button", onclick: () => update() }, "Try again");
+    el.prepend(h("p", { class: "mh-alert", role: "alert" }, `${error.message} `, again));
   };
   const update = async () => {
     const turn = ++wanted;
-    const own = model.get("_model");
-    if (own) return rebuild({ ...ready(own), variants: own.variants?.[variant] ?? {} });
     try {
-      const course = await courseModel(model, variant);
+      const course = model.get("_model")
+        ? await sentModel(model, asks).then((sent) => ({ ...ready(sent), variants: sent.variants?.[variant] ?? {} }))
+        : await courseModel(model, variant);
       if (turn === wanted) rebuild(course);
     } catch (error) {
-      if (turn === wanted) el.replaceChildren(h("p", { class: "mh-note", role: "alert" }, error.message));
+      if (turn === wanted) complain(error);
     }
   };
   const watched = ["change:_model", ...(variant && !model.get("_model") ? [`change:${variant}`] : [])];
@@ -104,6 +128,7 @@ export function withModel(model, el, build, variant = null) {
   return () => {
     wanted = Infinity;
     for (const event of watched) model.off(event, update);
+    for (const end of asks) end();
     stop();
   };
 }

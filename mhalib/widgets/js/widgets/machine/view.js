@@ -90,12 +90,6 @@ function build(model, el, { transformer, tokenizer }) {
   const { n_layers: N, n_heads: H, norm } = transformer.config;
   const order = norm === "pre" ? PRE_NORM : Object.keys(LAYER);
   const first = valuesOf(model, NAMES);
-  if (!model.get("_model")) {
-    const follow = () => readLink(model);
-    addEventListener("hashchange", follow);
-    stops.push(() => removeEventListener("hashchange", follow));
-    follow();
-  }
   const traced = (key, ablate) => {
     const trace = transformer.forward(key.split(",").map(Number), { ablate });
     const loss = trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3);
@@ -390,36 +384,9 @@ function build(model, el, { transformer, tokenizer }) {
       say(lossText, now.whole.loss === null ? "" : `loss of this sentence: ${now.whole.loss} nats a token${after}`);
       explain();
       table.update();
-      link.href = linkTo(model);
+      if (model.link) link.href = model.link();
       relations.update(off.length ? ablate : null);
     }),
   );
   return () => stops.forEach((stop) => stop());
-}
-
-// The state in the address: #machine=… (text, switches, the followed number).
-
-const LINKED = { text: "string", position: "number", layer: "number", head: "number", off: "object", follow: "string" };
-
-function linkTo(model) {
-  const state = Object.fromEntries(Object.keys(LINKED).map((name) => [name, model.get(name)]));
-  return `#machine=${encodeURIComponent(JSON.stringify(state))}`;
-}
-
-function readLink(model) {
-  const found = /^#machine=(.+)$/.exec(globalThis.location?.hash ?? "");
-  if (!found) return;
-  try {
-    const state = JSON.parse(decodeURIComponent(found[1]));
-    const good = Object.entries(LINKED).filter(([name, type]) => {
-      const value = state[name];
-      if (type === "number") return Number.isInteger(value) && value >= 0;
-      if (name === "off")
-        return Array.isArray(value) && value.length <= 64 && value.every((each) => typeof each === "string");
-      return typeof value === type && value.length <= 400;
-    });
-    for (const [name] of good) model.set(name, state[name]);
-  } catch {
-    // not a link of ours: the widget opens as the page has it
-  }
 }

@@ -1,0 +1,150 @@
+// The frame of every widget, top to bottom: the sentence, one row of controls, the picture, a readout of
+// fixed height, and a footer: the key, the numbers, how to read it, a link. Nothing in it moves when a
+// value changes.
+
+import { assign, h, rich } from "./dom.js";
+
+/**
+ * Fill `el`. `names`: the values that Reset puts back. `top`: the row of the sentence, or null. `controls`:
+ * what the row holds. `picture`: an element. `key`: an element. `numbers()`: tables,
+ * [{ title, head, rows }]. `more`: [{ label, element, opened }], further parts that open below.
+ * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents.
+ *
+ * Returns { say(line, more), changed() }: the two lines of the readout (text, or a list of text and nodes),
+ * and what to call after each change.
+ */
+export function frame(model, el, stops, parts) {
+  const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], wide = false } = parts;
+  const first = model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
+  const reset = h(
+    "button",
+    {
+      type: "button",
+      class: "mh-button mh-reset",
+      "aria-label": "Reset",
+      onclick: () => assign(model, Object.fromEntries(names.map((name) => [name, structuredClone(first[name])]))),
+    },
+    h("span", {}, "Reset"),
+  );
+  const lines = [h("p", { class: "mh-said" }), h("p", { class: "mh-said-more" })];
+  const readout = h("div", { class: "mh-readout" }, h("div", {}, lines), beside);
+  const spoken = h("div", { class: "mh-unseen", role: "status", "aria-live": "polite" });
+  const result = h("p", { class: "mh-result", "aria-hidden": "true" });
+  const tables = h("div", { class: "mh-tables" });
+  const numbersPart = disclosure("numbers", tables, () => writeTables());
+  const writeTables = () => {
+    if (numbersPart.open) tables.replaceChildren(...numbers().map(table));
+  };
+  const link = model.link && h("a", { class: "mh-link-state", href: "#", "aria-label": "link to this state" }, "link");
+  const footer = h(
+    "div",
+    { class: "mh-foot" },
+    h("div", { class: "mh-foot-key" }, key),
+    more.map(({ label, element, opened }) => disclosure(label, element, opened)),
+    numbersPart,
+    disclosure("how to read this", h("p", {}, rich(model.get("caption")))),
+    link,
+  );
+  const bar = h("div", { class: "mh-bar" }, controls, reset);
+  el.append(...[top, bar, picture, readout, footer, spoken, result].filter(Boolean));
+  if (wide) stops.push(spread(el.closest("figure")));
+  stops.push(follow(picture, readout, result));
+
+  let timer = null; // null: nothing was moved yet, so nothing is spoken
+  stops.push(() => clearTimeout(timer));
+  return {
+    say(...texts) {
+      lines.forEach((line, k) => line.replaceChildren(...[texts[k] ?? ""].flat()));
+      result.textContent = lines[0].textContent;
+      clearTimeout(timer);
+      timer =
+        timer === null
+          ? 0
+          : setTimeout(() => {
+              const text = lines.map((line) => line.textContent).join(" ");
+              if (spoken.textContent !== text) spoken.textContent = text;
+            }, 400);
+    },
+    changed() {
+      writeTables();
+      if (link) link.setAttribute("href", model.link());
+    },
+  };
+}
+
+/** "▸ label": a part that opens below the footer. `opened()` is called when it opens. */
+export function disclosure(label, content, opened = () => {}) {
+  return h(
+    "details",
+    { class: "mh-more", ontoggle: (event) => event.target.open && opened() },
+    h("summary", {}, label),
+    h("div", { class: "mh-more-body" }, content),
+  );
+}
+
+function table({ title, head, rows }) {
+  const cells = (row) => {
+    const [name, ...values] = row;
+    return h(
+      "tr",
+      {},
+      h("th", { scope: "row" }, name),
+      values.map((value) => h("td", {}, value)),
+    );
+  };
+  return h(
+    "div",
+    { class: "mh-scroll", tabindex: 0, role: "region", "aria-label": title },
+    h(
+      "table",
+      {},
+      h("caption", {}, title),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          head.map((text) => h("th", { scope: "col" }, rich(text))),
+        ),
+      ),
+      h("tbody", {}, rows.map(cells)),
+    ),
+  );
+}
+
+/** On a narrow screen the first line of the readout stays in sight as long as the picture is. */
+function follow(picture, readout, result) {
+  const seen = new Map();
+  const watching = new IntersectionObserver((entries) => {
+    for (const entry of entries) seen.set(entry.target, entry.isIntersecting && entry.boundingClientRect.height > 0);
+    const below = readout.getBoundingClientRect().top > 0;
+    result.classList.toggle("mh-shown", Boolean(seen.get(picture) && !seen.get(readout) && below));
+  });
+  watching.observe(picture);
+  watching.observe(readout);
+  return () => watching.disconnect();
+}
+
+/** From 1100 px on, let the figure go to the right end of the page's main part, at most 1400 px. */
+function spread(figure) {
+  const main = figure.closest("main") ?? figure.parentElement;
+  const measure = () => {
+    figure.classList.remove("mh-wide");
+    if (innerWidth < 1100) return;
+    const room = main.getBoundingClientRect().right - figure.getBoundingClientRect().left - 32;
+    figure.style.setProperty("--mh-room", `${Math.floor(Math.min(1400, room))}px`);
+    figure.classList.add("mh-wide");
+  };
+  measure();
+  addEventListener("resize", measure);
+  return () => removeEventListener("resize", measure);
+}
+
+/** What the colours of shares mean. */
+export function shareKey() {
+  const steps = [0, 0.1, 0.25, 0.5, 1].map((share) =>
+    h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch", "data-share": share }), String(share)),
+  );
+  return [...steps, h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-hatched" }), "masked")];
+}

@@ -1,0 +1,28 @@
+"""What the page tests of the widgets share: waiting, and the field of the sentence."""
+
+from playwright.sync_api import expect
+
+expect.set_options(timeout=60_000)
+LONG = " ".join(["bats cave"] * 16)  # 32 tokens
+
+
+def ready(page):
+    """Wait for the live widget, and for the losses by relation if it has them."""
+    for live in page.locator(".mhalib-live").all():
+        live.locator("> *").nth(1).wait_for()
+    expect(page.get_by_text("measuring …", exact=True)).to_have_count(0)
+    return page
+
+
+def typed(page):
+    return page.get_by_label("your sentence").or_(page.get_by_label("your text")).first
+
+
+def read_out(page):
+    """What is said of the chosen item: the readout, or what an older widget speaks at once."""
+    return page.locator("figure :is(.mh-readout, [aria-live=polite])").all_inner_texts()
+
+
+def choose(page, name, value):
+    """Choose a value by its segment."""
+    page.locator(f"[name^=mh-{name}-][value='{value}']").first.check()
