@@ -3,62 +3,69 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mhalib import _validate as validate
 from mhalib import language
-from mhalib.attention import log_softmax
-from mhalib.language import Score, Text
-from mhalib.model import WEIGHTS, Ablation, Trace, Transformer, load_model, load_tokenizer
+from mhalib.evaluation import evaluate as evaluate
+from mhalib.evaluation import evaluation_texts as evaluation_texts
+from mhalib.evaluation import load_experiments as load_experiments
+from mhalib.evaluation import traces
+from mhalib.language import Text
+from mhalib.model import Ablation, Transformer, load_model
 from mhalib.tokenizer import Tokenizer
 
 Array = NDArray[Any]
 Part = tuple[int, int | None]  # (layer, head); head None stands for the layer's attention
 
 
-def evaluation_texts(n: int = 1000, relation: str | None = None) -> list[Text]:
-    """Return the texts on which all models of the course are measured, drawn apart from training.
+def entropy(weights: Array) -> Array:
+    """Return ``−Σ p log p`` of each row, in nats, with 0 log 0 = 0: how evenly it is spread.
 
-    The language is small: many of them occur in training as well.
+    Parameters
+    ----------
+    weights : (..., n) shares, each row summing to 1
+
+    Returns
+    -------
+    (...,) 0 if one share has everything, log n if all are equal
+
+    Examples
+    --------
+    >>> entropy(np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])).round(4) + 0
+    array([0.6931, 0.    ])
     """
-    return language.corpus(n, (2017, 6, 12), relation)
+    p = validate.float_array("weights", weights, ndim=1)
+    return -(p * np.log(np.where(p > 0, p, 1))).sum(axis=-1)
 
 
-def _traces(
-    model: Transformer, texts: Sequence[Text], ablate: Ablation | None, tokenizer: Tokenizer | None
-) -> Iterator[tuple[Trace, Array, Sequence[Text]]]:
-    """Run `model` on `texts`, 100 at a time; yield trace, lengths and texts."""
-    tokenizer = tokenizer or load_tokenizer()
-    for start in range(0, len(texts), 100):
-        batch = texts[start : start + 100]
-        ids, lengths = language.encode_batch(batch, tokenizer)
-        real = np.arange(ids.shape[1]) < lengths[:, None]
-        yield model.forward(ids, real=real, ablate=ablate), lengths, batch
+def jacobian_norm(weights: Array) -> Array:
+    """Return the Frobenius norm of the softmax Jacobian ``diag(p) − p pᵀ`` of each row.
 
+    It tells how much of a gradient a softmax with these shares lets through.
 
-def evaluate(
-    model: Transformer,
-    texts: Sequence[Text],
-    ablate: Ablation | None = None,
-    tokenizer: Tokenizer | None = None,
-) -> dict[str, Score]:
-    """Return loss (nats per word) and accuracy of `model` on `texts`, in total and per relation.
+    Parameters
+    ----------
+    weights : (..., n) shares, each row summing to 1
 
-    Compare with `language.optimum` of the same texts. The first word of a text is not counted.
+    Returns
+    -------
+    (...,) 0 if one share has everything
+
+    Examples
+    --------
+    >>> p = np.array([0.5, 0.3, 0.2])
+    >>> bool(np.isclose(jacobian_norm(p), np.linalg.norm(np.diag(p) - np.outer(p, p))))
+    True
     """
-    losses, hits = [], []
-    for trace, lengths, _ in _traces(model, texts, ablate, tokenizer):
-        counted = np.arange(1, trace.ids.shape[1]) < lengths[:, None]
-        p = log_softmax(trace.logits[:, :-1][counted])
-        target = trace.ids[:, 1:][counted]
-        losses.append(-p[np.arange(len(target)), target])
-        hits.append(p.argmax(-1) == target)
-    return language.score(texts, np.concatenate(losses), np.concatenate(hits))
+    p = validate.float_array("weights", weights, ndim=1)
+    square = (p**2).sum(axis=-1)
+    return np.sqrt(np.maximum(square - 2 * (p**3).sum(axis=-1) + square**2, 0))
 
 
 def mean_head_outputs(
@@ -70,7 +77,7 @@ def mean_head_outputs(
     """
     config = model.config
     total, n = np.zeros((config.n_layers, config.n_heads, config.d_v)), 0
-    for trace, lengths, _ in _traces(model, texts, None, tokenizer):
+    for trace, lengths, _ in traces(model, texts, None, tokenizer):
         real = np.arange(trace.ids.shape[1]) < lengths[:, None]  # (batch, n)
         heads = np.stack([block.attention.heads for block in trace.layers if block])
         total += np.einsum("lbhnd,bn->lhd", heads, real.astype(heads.dtype))
@@ -90,7 +97,7 @@ def attention_to_sources(
     from *she* and from the name), their weights are added.
     """
     weights: dict[str, list[Array]] = defaultdict(list)
-    for trace, _, batch in _traces(model, texts, None, tokenizer):
+    for trace, _, batch in traces(model, texts, None, tokenizer):
         layers = np.stack([block.attention.weights for block in trace.layers if block], axis=2)
         for row, text in zip(layers, batch, strict=True):  # (h, N, n, n)
             for i, (relation, sources) in enumerate(zip(text.relations, text.sources, strict=True)):
@@ -107,8 +114,8 @@ def removals(
 ) -> dict[tuple[Part, str], Ablation]:
     """Return one ablation per part and way: each head, each layer's heads, each layer.
 
-    "zero" and "mean" say what takes the place of the heads; "skip" leaves a layer out, its
-    feed-forward network included.
+    "zero" and "mean" say what takes the place of the heads; "ffn" takes out the layer's
+    feed-forward network, "skip" the whole layer.
     """
     ways: dict[tuple[Part, str], Ablation] = {}
     for i in range(model.config.n_layers):
@@ -116,6 +123,7 @@ def removals(
         for part, here in [*((head, [head]) for head in heads), ((i, None), heads)]:
             ways[part, "zero"] = Ablation(heads=here)
             ways[part, "mean"] = Ablation(heads={head: means[head] for head in here})
+        ways[(i, None), "ffn"] = Ablation(ffn=[i])
         ways[(i, None), "skip"] = Ablation(layers=[i])
     return ways
 
@@ -129,7 +137,8 @@ def what_heads_do(
     -------
     one row per head, and one per layer (its ``"head"`` is None): ``"layer"``, ``"head"``,
     ``"attention"`` (heads only, see `attention_to_sources`), and the rise of the loss of each
-    relation when the part is removed: ``"zero"``, ``"mean"``, ``"skip"`` (see `removals`)
+    relation when the part is removed: ``"zero"``, ``"mean"``, ``"ffn"``, ``"skip"`` (see
+    `removals`)
     """
     intact = evaluate(model, texts, None, tokenizer)
     attention = attention_to_sources(model, texts, tokenizer)
@@ -154,12 +163,6 @@ def table(rows: Sequence[dict[str, Any]], measure: str) -> str:
         part += "" if row["head"] is None else f", head {row['head']}"
         lines.append(f"| {part} | {' | '.join(f'{row[measure][n]:.3f}' for n in names)} |")
     return "\n".join(lines)
-
-
-def load_experiments() -> dict[str, Any]:
-    """Return the results of all training experiments, as `mhalib.training` gathered them."""
-    result: dict[str, Any] = json.loads((WEIGHTS / "experiments.json").read_text("utf-8"))
-    return result
 
 
 def experiment_table(experiments: dict[str, Any]) -> str:
@@ -197,6 +200,7 @@ def main() -> None:
         "attention": "Weight on the deciding word",
         "zero": "Rise of the loss in nats, output set to 0",
         "mean": "Rise of the loss in nats, output set to its mean",
+        "ffn": "Rise of the loss in nats, feed-forward network taken out",
         "skip": "Rise of the loss in nats, layer left out",
     }.items():
         print(f"{title}\n\n{table(rows, measure)}\n")

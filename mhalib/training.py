@@ -7,8 +7,8 @@ import json
 import platform
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,85 +17,18 @@ import torch
 from torch.nn import functional as F
 from tqdm.auto import tqdm
 
+from mhalib import _validate as validate
 from mhalib import language
-from mhalib.analysis import evaluate, evaluation_texts, what_heads_do
-from mhalib.language import RELATIONS, Score, Text
-from mhalib.model import GRID, Config, Transformer, init_parameters, load_model, load_tokenizer
+from mhalib.analysis import what_heads_do
+from mhalib.evaluation import evaluate, evaluation_texts, table
+from mhalib.language import Score, Text
+from mhalib.model import GRID, Transformer, init_parameters, load_model, load_tokenizer
+from mhalib.recipes import EXPERIMENTS, RECIPES, Recipe
 from mhalib.tokenizer import Tokenizer
 from mhalib.torch.model import Transformer as TorchTransformer
 
 Curve = list[dict[str, Any]]
 
-
-@dataclass(frozen=True)
-class Recipe:
-    """A model and how it is trained.
-
-    Parameters
-    ----------
-    about : what the model is for
-    shape : arguments of `Config`, without the vocabulary's size
-    steps, batch : how many steps, of how many texts each
-    peak, warm_up : the learning rate rises for `warm_up` steps to `peak`, then falls to 0
-    relation : train on texts of this relation only, and only on the words that it decides. Such a
-        model need not tell these words from others that could stand there, so the loss of
-        *agreement* can fall below the optimum of the whole language.
-    """
-
-    about: str
-    shape: dict[str, Any] = field(default_factory=dict)
-    steps: int = 2000
-    batch: int = 64
-    peak: float = 3e-3
-    warm_up: int = 200
-    relation: str | None = None
-
-    def config(self) -> Config:
-        return Config(vocab_size=load_tokenizer().vocab_size, **self.shape)
-
-    def learning_rate(self, step: int) -> float:
-        """Return the learning rate of `step`, counted from 1 to `steps`."""
-        rise = step / self.warm_up
-        fall = (self.steps + 1 - step) / max(1, self.steps + 1 - self.warm_up)
-        return self.peak * min(rise, fall)
-
-
-RECIPES = {
-    "main": Recipe("the course's model", steps=3000),
-    # How many heads? With all of the language, and with one relation alone in one layer.
-    **{
-        f"layers{n}-heads{h}": Recipe(f"{n} layer(s), {h} head(s)", {"n_layers": n, "n_heads": h})
-        for n in (1, 3)
-        for h in (1, 2, 4, 8)
-    },
-    **{
-        f"{relation}-heads{h}": Recipe(
-            f"one layer, {h} head(s), only what *{relation}* decides",
-            {"n_layers": 1, "n_heads": h},
-            steps=1500,
-            batch=32,
-            relation=relation,
-        )
-        for relation in RELATIONS
-        for h in ((1, 2, 4, 8) if relation == "both" else (1, 2))
-    },
-    "unscaled": Recipe("without 1/√d_k", {"scaled": False}),
-    "unscaled-heads1": Recipe("one head, without 1/√d_k", {"scaled": False, "n_heads": 1}),
-    "no-positions": Recipe("without positions", {"positions": "none"}),
-    "pre-norm": Recipe("pre-norm, 3 layers", {"norm": "pre"}),
-    "post-norm-layers12": Recipe("post-norm, 12 layers", {"n_layers": 12}, steps=1000),
-    "pre-norm-layers12": Recipe("pre-norm, 12 layers", {"n_layers": 12, "norm": "pre"}, steps=1000),
-}
-
-# Three seeds each, but for those whose answer is no question of a small difference, and the deep
-# ones, whose steps take four times as long.
-ONE_SEED = ("no-positions", "pre-norm", "post-norm-layers12", "pre-norm-layers12")
-EXPERIMENTS = [
-    (name, seed)
-    for seed in range(3)
-    for name in RECIPES
-    if name != "main" and (seed == 0 or name not in ONE_SEED)
-]
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids (batch, n); which of them are targets
 
@@ -157,8 +90,10 @@ def train(
     Raises
     ------
     ValueError
-        If `checkpoint` belongs to another recipe or seed.
+        If `checkpoint` belongs to another recipe or seed, or `seed` or `every` is out of range.
     """
+    seed = validate.positive_int("seed", seed, minimum=0)
+    every = validate.positive_int("every", every)
     config = recipe.config()
     first = init_parameters(config, np.random.default_rng(seed))
     model = TorchTransformer.from_numpy(Transformer(config, first)).float()
@@ -209,22 +144,8 @@ def train(
     return model.to_numpy(), curve
 
 
-def table(scores: dict[str, Score], best: dict[str, Score]) -> str:
-    """Return the scores beside the best possible ones, as a Markdown table."""
-    rows = [
-        "| words | loss | optimum | accuracy | optimum |",
-        "|---|---:|---:|---:|---:|",
-        *(
-            f"| {name} | {s.loss:.4f} | {best[name].loss:.4f} | {s.accuracy:.4f} "
-            f"| {best[name].accuracy:.4f} |"
-            for name, s in scores.items()
-        ),
-    ]
-    return "\n".join(rows)
-
-
 def _measure(recipe: Recipe, model: Transformer) -> tuple[dict[str, Score], dict[str, Score]]:
-    """Return the scores of `model` on texts drawn anew, and the best possible ones."""
+    """Return the scores of `model` on the evaluation set, and the best possible ones."""
     texts = evaluation_texts(relation=recipe.relation)
     return _kept(evaluate(model, texts), recipe), _kept(language.optimum(texts), recipe)
 
@@ -240,12 +161,10 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
     Returns the path of the card.
     """
     path = out / f"{file_name(name, seed)}.safetensors"
-    model.rounded().save(path, np.float16)
-    path.chmod(0o644)  # safetensors makes files that only their owner can read
-    path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
-    recipe = RECIPES[name]
-    steps = curve[-1]["step"]
-    scores, best = _measure(recipe, Transformer.load(path))
+    new = path.with_suffix(".new")
+    model.rounded().save(new, np.float16)
+    recipe, steps = RECIPES[name], curve[-1]["step"]
+    scores, best = _measure(recipe, Transformer.load(new))
     card = f"""# {name}: {recipe.about}
 
 - Command: `python -m mhalib.training {name} --seed {seed} --steps {steps} --out DIRECTORY`
@@ -257,10 +176,12 @@ def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> P
 - Time: {curve[-1]["seconds"]:.0f} s with {torch.get_num_threads()} thread(s)
 - Versions: Python {platform.python_version()}, torch {torch.__version__}, NumPy {np.__version__}
 
-Measured on 1000 texts drawn anew (nats per word; the optimum knows the grammar):
+Measured on the course's evaluation set, 1000 texts (nats per word; the optimum knows the grammar):
 
 {table(scores, best)}
 """
+    new.replace(path)  # what was there before is lost only now, when all else has worked
+    path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
     path.with_suffix(".md").write_text(card, "utf-8")
     return path.with_suffix(".md")
 
@@ -326,16 +247,28 @@ def _plain(scores: dict[str, Score]) -> dict[str, dict[str, float]]:
     }
 
 
+def _at_least(minimum: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        try:
+            return validate.positive_int("it", int(text), minimum)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"expected {minimum} or more, got {text!r}") from None
+
+    return parse
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m mhalib.training", description=__doc__)
     parser.add_argument("name", nargs="?", default="main", choices=RECIPES, metavar="NAME",
                         help=f"what to train (default: main): {', '.join(RECIPES)}")  # fmt: skip
-    parser.add_argument("--steps", type=int, help="how many steps (default: the recipe's)")
-    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--steps", type=_at_least(1), help="how many steps (default: the recipe's)")
+    parser.add_argument("--seed", type=_at_least(0), default=0)
     parser.add_argument("--out", type=Path, default=Path("runs"),
                         help="directory for weights, curve and card (default: runs); a run that "
                         "was interrupted goes on from its checkpoint there")  # fmt: skip
-    parser.add_argument("--threads", type=int, help="CPU threads (default: torch's choice)")
+    parser.add_argument(
+        "--threads", type=_at_least(1), help="CPU threads (default: torch's choice)"
+    )
     parser.add_argument("--evaluate", action="store_true",
                         help="train nothing; score the shipped model NAME")  # fmt: skip
     parser.add_argument("--experiments", action="store_true",

@@ -17,10 +17,11 @@ import numpy as np
 
 import mhalib
 from mhalib import language
+from mhalib.analysis import entropy, jacobian_norm
 from mhalib.tokenizer import split_words
 from mhalib.widgets.grammar import tabulate
 from mhalib.widgets.normals import normals
-from mhalib.widgets.scaling import ScalingWidget, entropy, jacobian_norm
+from mhalib.widgets.scaling import ScalingWidget
 
 FOLDER = Path(__file__).parent.parent / "tests" / "fixtures"
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from mhalib import analysis, language
-from mhalib.analysis import attention_to_sources, evaluate, evaluation_texts, what_heads_do
+from mhalib.analysis import attention_to_sources, entropy, jacobian_norm, what_heads_do
 from mhalib.attention import log_softmax
+from mhalib.evaluation import evaluate, evaluation_texts
 from mhalib.language import RELATIONS, parse
 from mhalib.model import Ablation, Config, Transformer, init_parameters, load_model, load_tokenizer
 
@@ -113,6 +114,7 @@ def test_what_heads_do_measures_each_removal(small, texts):
     assert rows[0, 1]["mean"]["list"] == rise(Ablation(heads={(0, 1): means[0, 1]})) != 0
     assert rows[0, None]["zero"]["list"] == rise(Ablation(heads=[(0, j) for j in range(3)]))
     assert rows[1, None]["skip"]["list"] == rise(Ablation(layers=[1])) != 0
+    assert rows[0, None]["ffn"]["list"] == rise(Ablation(ffn=[0])) != 0
 
 
 def test_recall_and_lists_hang_on_one_head(main_model, texts):
@@ -144,3 +146,10 @@ def test_the_experiments_are_tabled_with_their_spread():
     assert first.startswith("| a | 2 | 1.000 (0.50 … 1.50) |")
     assert "| 0.500 (0.25 … 0.75) |" in first
     assert second.startswith("| b | 1 | 2.000 |")
+
+
+def test_statistics_of_rows_known_by_hand():
+    rows = np.array([[0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 0.0, 0.0]])
+    np.testing.assert_allclose(entropy(rows), [np.log(4), 0], atol=1e-15)
+    jacobians = [np.linalg.norm(np.diag(p) - np.outer(p, p)) for p in rows]
+    np.testing.assert_allclose(jacobian_norm(rows), jacobians, atol=1e-15)

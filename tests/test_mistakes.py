@@ -25,6 +25,7 @@ from mhalib import (
     split_heads,
     tied_logits,
 )
+from mhalib.analysis import entropy
 
 # Fixture R3: weights 1 : 2 : 3 over the values 12, 24, 36
 Q, K, V = np.ones((3, 1)), np.log([[1.0], [2.0], [3.0]]), np.array([[12.0], [24.0], [36.0]])
@@ -37,8 +38,8 @@ def U(n_q, n_k):
     return np.zeros((n_q, 1)), np.zeros((n_k, 1)), np.arange(1.0, n_k + 1)[:, None]
 
 
-def entropy(weights):
-    return float(-(weights * np.log(np.where(weights == 0, 1, weights))).sum(axis=-1).mean())
+def mean_entropy(weights):
+    return entropy(weights).mean()
 
 
 def draw(*shape, seed=0):
@@ -91,13 +92,15 @@ def test_wrong_scales():
     # 64 keys, 8 heads of 64 features; sampled, so the figures are means over 200 queries
     q, k = draw(200, 64), draw(64, 64, seed=1)
     right = attention_weights(scores(q, k))
-    assert entropy(right) == pytest.approx(3.69, abs=0.05)
+    assert mean_entropy(right) == pytest.approx(3.69, abs=0.05)
     flat = attention_weights(scores(q, k, scale=(8 * 64) ** -0.5))
-    assert entropy(flat) == pytest.approx(4.10, abs=0.02)
-    assert entropy(flat) < np.log(64)
-    assert entropy(attention_weights(scores(q, k, scale=8**-0.5))) < entropy(right)  # √h: too sharp
-    assert entropy(attention_weights(scores(q, k, scale=64**0.5))) < 0.1  # times √d_k: one-hot
-    assert entropy(attention_weights(scores(q, k, scale=1 / 64))) > 4.1  # d_k: too flat
+    assert mean_entropy(flat) == pytest.approx(4.10, abs=0.02)
+    assert mean_entropy(flat) < np.log(64)
+    assert mean_entropy(attention_weights(scores(q, k, scale=8**-0.5))) < mean_entropy(
+        right
+    )  # √h: too sharp
+    assert mean_entropy(attention_weights(scores(q, k, scale=64**0.5))) < 0.1  # times √d_k: one-hot
+    assert mean_entropy(attention_weights(scores(q, k, scale=1 / 64))) > 4.1  # d_k: too flat
 
 
 def test_no_scale():
@@ -105,8 +108,8 @@ def test_no_scale():
     right, wrong = attention_weights(scores(q, k)), attention_weights(scores(q, k, scale=1.0))
     assert right.max(axis=1).mean() == pytest.approx(0.11, abs=0.02)
     assert wrong.max(axis=1).mean() == pytest.approx(0.95, abs=0.03)
-    assert entropy(right) == pytest.approx(3.69, abs=0.05)
-    assert entropy(wrong) == pytest.approx(0.13, abs=0.05)
+    assert mean_entropy(right) == pytest.approx(3.69, abs=0.05)
+    assert mean_entropy(wrong) == pytest.approx(0.13, abs=0.05)
 
 
 def test_scale_after_the_softmax():

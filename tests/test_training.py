@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from mhalib import language, training  # noqa: E402
-from mhalib.analysis import evaluate, evaluation_texts, load_experiments  # noqa: E402
+from mhalib.evaluation import evaluate, evaluation_texts, load_experiments  # noqa: E402
 from mhalib.model import GRID, Transformer, load_model, load_tokenizer  # noqa: E402
 from mhalib.training import EXPERIMENTS, RECIPES, Recipe, train  # noqa: E402
 
@@ -146,6 +146,36 @@ def test_the_command_trains_saves_and_writes_a_card(tmp_path, monkeypatch, capsy
     assert "python -m mhalib.training main --seed 3 --steps 4" in card
     assert f"{evaluate(model, evaluation_texts(20))['all'].loss:.4f}" in card
     assert card in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("wrong", [["--steps", "0"], ["--steps", "-1"], ["--steps", "many"],
+                                   ["--seed", "-1"], ["--threads", "0"]])  # fmt: skip
+def test_a_command_that_is_refused_changes_nothing(tmp_path, monkeypatch, capsys, wrong):
+    monkeypatch.setitem(RECIPES, "main", TINY)
+    training.main(["--out", str(tmp_path)])
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(SystemExit):
+        training.main([*wrong, "--out", str(tmp_path)])
+    assert f"argument {wrong[0]}: expected" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="steps must be at least 1, got 0"):
+        replace(TINY, steps=0)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_weights_are_replaced_only_when_all_else_has_worked(tmp_path, monkeypatch):
+    monkeypatch.setitem(RECIPES, "main", TINY)
+    training.main(["--out", str(tmp_path)])
+    path = tmp_path / "main.safetensors"
+    before = path.read_bytes()
+
+    def broken(*_):
+        assert path.read_bytes() == before  # also while it is measured
+        raise RuntimeError("while measuring")
+
+    monkeypatch.setattr(training, "_measure", broken)
+    with pytest.raises(RuntimeError, match="while measuring"):
+        training.main(["--steps", "3", "--out", str(tmp_path)])
+    assert path.read_bytes() == before
 
 
 def test_the_command_evaluates_a_shipped_model(capsys):

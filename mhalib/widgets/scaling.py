@@ -9,6 +9,7 @@ import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
+from mhalib.analysis import entropy, jacobian_norm
 from mhalib.attention import attention_weights, scores
 from mhalib.widgets import svg
 from mhalib.widgets.base import CourseWidget
@@ -19,30 +20,6 @@ Array = NDArray[np.float64]
 
 N_QUERIES, MAX_KEYS, MAX_D_K = 32, 64, 1024
 N_HEADS = 8  # d_model = 8 d_k, as in the paper
-
-
-def entropy(weights: Array) -> Array:
-    """Return ``−Σ p log p`` of each row, in nats, with 0 log 0 = 0.
-
-    Examples
-    --------
-    >>> entropy(np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]])).round(4) + 0
-    array([0.6931, 0.    ])
-    """
-    return -(weights * np.log(np.where(weights > 0, weights, 1))).sum(axis=-1)
-
-
-def jacobian_norm(weights: Array) -> Array:
-    """Return the Frobenius norm of the softmax Jacobian ``diag(p) − p pᵀ`` of each row.
-
-    Examples
-    --------
-    >>> p = np.array([0.5, 0.3, 0.2])
-    >>> bool(np.isclose(jacobian_norm(p), np.linalg.norm(np.diag(p) - np.outer(p, p))))
-    True
-    """
-    square = (weights**2).sum(axis=-1)
-    return np.sqrt(np.maximum(square - 2 * (weights**3).sum(axis=-1) + square**2, 0))
 
 
 class ScalingWidget(CourseWidget):

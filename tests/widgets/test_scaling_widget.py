@@ -11,7 +11,6 @@ import pytest
 
 import mhalib
 from mhalib.widgets import ScalingWidget
-from mhalib.widgets.scaling import entropy, jacobian_norm
 
 
 def state_of(html):
@@ -46,13 +45,6 @@ def test_variance_follows_sigma_to_the_fourth_times_d_k():
     said = ScalingWidget(d_k=1024, sigma=1.5, scale="none").statistics
     assert said["theory"] == 1.5**4 * 1024
     assert said["variance"] == pytest.approx(said["theory"], rel=0.1)
-
-
-def test_statistics_of_rows_known_by_hand():
-    rows = np.array([[0.25, 0.25, 0.25, 0.25], [0.0, 1.0, 0.0, 0.0]])
-    np.testing.assert_allclose(entropy(rows), [np.log(4), 0], atol=1e-15)
-    jacobians = [np.linalg.norm(np.diag(p) - np.outer(p, p)) for p in rows]
-    np.testing.assert_allclose(jacobian_norm(rows), jacobians, atol=1e-15)
 
 
 @pytest.mark.parametrize(
