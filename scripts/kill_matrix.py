@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 
 from mhalib.checks import EXERCISES
-from mhalib.checks.compare import expected, tensors_for
+from mhalib.checks.judge import judged
 from mhalib.checks.properties import Trial
-from mhalib.checks.run import in_numpy, run, same
+from mhalib.checks.values import in_numpy
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "tests" / "checks"))
@@ -26,19 +26,18 @@ TESTS = ("shape or error", "rows sum to 1", "no leak", "reach", "values")
 
 def noticed(exercise, function):
     """Return the tests that notice that `function` is wrong, as a set of names."""
-    torch_dtype = tensors_for(exercise, function) and "float64"
+    _, judge = judged(exercise, function)
     found = set()
-    for case in exercise.cases:
-        outcome = run(
-            function, case.args, exercise.returns, call=exercise.call, torch_dtype=torch_dtype
-        )
-        right = expected(exercise, case).value
-        if outcome.error is not None:
+    for s in judge.seen:
+        if s.case not in exercise.cases:
+            continue
+        if s.outcome.error is not None:
             found |= {"shape or error", "values"}
-        elif not same(outcome.value, right):
+        elif s.wrong:
             found.add("values")
-            shapes = [getattr(value, "shape", None) for value in (outcome.value, right)]
+            shapes = [getattr(value, "shape", None) for value in (s.outcome.value, s.right)]
             found |= {"shape or error"} if shapes[0] != shapes[1] else set()
+    torch_dtype = judge.torch_dtype and "float64"
     trial = Trial(exercise.trial(in_numpy(function, torch_dtype)))
     for name, test in (
         ("rows sum to 1", trial.rows),

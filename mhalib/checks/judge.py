@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import difflib
 import dis
+import sys
 import traceback
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from mhalib.checks import properties
-from mhalib.checks.compare import expected, named_mistake, tensors_for
-from mhalib.checks.exercise import Case, Exercise, Function, Misuse
+from mhalib.checks.clues import Findings, Seen
+from mhalib.checks.exercise import Case, Exercise, Function, Misuse, Nothing
 from mhalib.checks.exercises import EXERCISES
-from mhalib.checks.result import Result, shown
-from mhalib.checks.run import Outcome, in_numpy, run, same
+from mhalib.checks.naming import named_mistake
+from mhalib.checks.result import Result, encodable
+from mhalib.checks.run import Outcome, adapted, run, run_all, uses_torch
+from mhalib.checks.show import Rows, example, inputs
+from mhalib.checks.values import is_float, same
 
 
 def exercises() -> list[str]:
@@ -31,11 +36,16 @@ def check(name: str, function: Function, seconds: float = 5.0) -> Result:
     ----------
     name : of an exercise, see `exercises`
     function : the reader's function, in NumPy or torch
-    seconds : time limit of each call
+    seconds : time limit of each call; the first one may take longer. Where Python has no threads
+        (in a browser) there is no limit
 
     Returns
     -------
     Result, which prints what was found; true if the function is right
+
+    Raises
+    ------
+    ValueError : if there is no such exercise
 
     Examples
     --------
@@ -52,147 +62,264 @@ def check(name: str, function: Function, seconds: float = 5.0) -> Result:
         return Result("type", "not a function", (
             f"check needs the function itself, check({name!r}, {name}), without a call. "
             f"A value of type {type(function).__name__} came.",))  # fmt: skip
-    return _Judge(exercise, function, seconds).result()
+    result, judge = judged(exercise, function, seconds)
+    if judge.printed:
+        print(encodable(judge.printed, getattr(sys.stdout, "encoding", None)), end="")
+    return result
 
 
-class _Judge:
-    def __init__(self, exercise: Exercise, function: Function, seconds: float) -> None:
-        self.exercise, self.function, self.seconds = exercise, function, seconds
-        self.torch_dtype = tensors_for(exercise, function, seconds)
+def judged(exercise: Exercise, function: Function, seconds: float = 5.0) -> tuple[Result, Judge]:
+    """Judge `function` with arrays and, before it is called wrong, with tensors too."""
+    first = None
+    kinds = ["float32", None] if uses_torch(function) else [None, "float32"]
+    for kind in kinds:
+        if kind is not None and "torch" not in sys.modules:
+            continue
+        if first is not None and first[1].gave_values and not promising(exercise, function, kind):
+            continue
+        judge = Judge(exercise, function, seconds, kind)
+        answer = judge.result(), judge
+        if answer[0].kind in ("correct", "unsolved", "hang"):
+            return answer
+        if first is None or (first[0].kind in ("error", "type") and judge.gave_values):
+            first = answer
+    assert first is not None
+    return first
+
+
+def promising(exercise: Exercise, function: Function, torch_dtype: str | None) -> bool:
+    """Return whether `function` is right on the first inputs of this kind, and answers in kind."""
+    cases = exercise.searched[:3]
+    adapt = adapted(function, exercise.parameters, exercise.optional)
+    outcomes, _ = run_all(exercise, adapt, cases, torch_dtype=torch_dtype, seconds=5.0)
+    seen = _seen(exercise, cases, outcomes, torch_dtype)
+    return (
+        len(seen) == len(cases)
+        and not any(Judge.fails(s) for s in seen)
+        and all(s.outcome.tensor for s in seen)
+    )
+
+
+def _seen(
+    exercise: Exercise, cases: Sequence[Case], outcomes: Sequence[Outcome], torch_dtype: str | None
+) -> list[Seen]:
+    rights = _right(exercise.name, torch_dtype)
+    return [Seen(case, outcome, *right) for case, outcome, right in zip(cases, outcomes, rights)]
+
+
+@lru_cache(maxsize=64)
+def _right(exercise: str, torch_dtype: str | None) -> list[tuple[Any, Case]]:
+    """Return the right values of an exercise's cases, computed in float64, and those inputs."""
+    known = EXERCISES[exercise]
+    cases = [
+        Case(*(_wide(arg, torch_dtype) for arg in case.args), note=case.note)
+        for case in known.searched + known.batches
+    ]
+    outcomes, _ = run_all(known, known.reference, cases)
+    return [(outcome.value, case) for outcome, case in zip(outcomes, cases)]
+
+
+def _wide(arg: Any, torch_dtype: str | None) -> Any:
+    if not is_float(arg):
+        return arg
+    return (arg.astype(torch_dtype) if torch_dtype else arg).astype(np.float64)
+
+
+class Judge:
+    """One function, judged with arrays (`torch_dtype` None) or with tensors."""
+
+    def __init__(
+        self, exercise: Exercise, function: Function, seconds: float, torch_dtype: str | None
+    ) -> None:
+        self.exercise, self.original, self.seconds = exercise, function, seconds
+        self.function = adapted(function, exercise.parameters, exercise.optional)
+        self.torch_dtype = torch_dtype
+        self.cases = exercise.searched + exercise.batches
+        outcomes, self.printed = self.calls(self.cases)
+        self.gave_values = bool(outcomes) and any(o.error is None and not o.late for o in outcomes)
+        self.seen = _seen(exercise, self.cases, outcomes, torch_dtype)
+
+    def calls(self, cases: Sequence[Case]) -> tuple[list[Outcome], str]:
+        how: dict[str, Any] = {"torch_dtype": self.torch_dtype, "seconds": self.seconds}
+        return run_all(self.exercise, self.function, cases, **how)
 
     def result(self) -> Result:
-        exercise = self.exercise
-        plain = [case for case in exercise.cases if not case.note]
-        stages = [plain, exercise.cases, exercise.batches if exercise.batch_needed else ()]
-        for cases in stages:
-            if (answer := self.verdict(cases)) is not None:
+        searched = self.seen[: len(self.exercise.searched)]
+        batches = self.seen[len(searched) :]
+        stages = [[s for s in searched if not s.case.note]]
+        for note in dict.fromkeys(s.case.note for s in searched if s.case.note):
+            stages.append([s for s in searched if s.case.note == note])
+        passed: list[Seen] = []
+        for stage in stages:
+            if (answer := self.verdict(stage, passed)) is not None:
                 return answer
-        return Result("correct", "Correct", tuple(self.remarks()))
+            passed += stage
+        if self.exercise.batch_needed and any(self.fails(s) for s in batches):
+            return self.batch(batches)
+        if (steady := self.unsteady(passed)) is not None:
+            return steady
+        return Result("correct", "Correct", tuple(self.remarks(batches)))
 
-    def outcome(self, case: Case) -> Outcome:
-        return run(
-            self.function, case.args, self.exercise.returns,
-            call=self.exercise.call, torch_dtype=self.torch_dtype, seconds=self.seconds,
-        )  # fmt: skip
+    @staticmethod
+    def fails(seen: Seen) -> bool:
+        return bool(seen.outcome.late) or seen.outcome.changed is not None or seen.wrong
 
-    def verdict(self, cases: Sequence[Case]) -> Result | None:
-        """Return what is wrong on `cases`, or None."""
-        right = [expected(self.exercise, case).value for case in cases]
-        outcomes = []
-        for case in cases:
-            outcome = self.outcome(case)
-            outcomes.append(outcome)
-            if outcome.hung or outcome.changed is not None or self.is_unsolved(outcome):
-                return self.misuse(case, outcome)
-        failing = [i for i, o in enumerate(outcomes) if o.error or not same(o.value, right[i])]
+    def verdict(self, stage: Sequence[Seen], passed: Sequence[Seen]) -> Result | None:
+        """Return what is wrong on the cases of this stage, or None."""
+        for s in stage:
+            if s.outcome.late or s.outcome.changed is not None or self.is_unsolved(s.outcome):
+                return self.misuse(s)
+        failing = [s for s in stage if s.wrong]
         if not failing:
             return None
-        mistake = named_mistake(self.exercise, cases, outcomes, failing)
+        if has_placeholder(self.original):
+            return _unsolved(self.exercise)
+        if (steady := self.unsteady([*passed, *stage])) is not None:
+            return steady
+        known = [*passed, *stage]
+        mistake = named_mistake(self.exercise, known)
         if mistake is not None:
-            i = next((i for i in failing if outcomes[i].error is None), failing[0])
+            s = next((s for s in failing if s.outcome.error is None), failing[0])
             clue = f"What gives it away: {mistake.breaks}."
-            example = self.example(cases[i], outcomes[i], right[i])
-            return Result("mistake", mistake.name, (mistake.why, clue), example, self.pointer())
-        first = failing[0]
-        if outcomes[first].error is not None:
-            return self.misuse(cases[first], outcomes[first])
-        return self.wrong(cases[first], outcomes[first], right[first])
+            return Result(
+                "mistake", mistake.name, (mistake.why, clue), self.example(s), self.pointer(),
+                s.case.note,
+            )  # fmt: skip
+        if failing[0].outcome.error is not None:
+            return self.misuse(failing[0])
+        return self.wrong(failing[0], known)
+
+    def unsteady(self, seen: Sequence[Seen]) -> Result | None:
+        """Call again, and tell if other values come."""
+        wrong = [s for s in seen if s.wrong][:2]
+        again = [s for s in [seen[0], *wrong, seen[-1]] if s.outcome.error is None]
+        for s, now in zip(again, self.calls([s.case for s in again])[0], strict=False):
+            if now.late or (now.error is None and same(now.value, s.outcome.value, 1e-9)):
+                continue
+            text = (
+                "Two calls with the same input gave different results. Random numbers (dropout "
+                "left "
+                "on?), or a variable outside the function that a call changes, do that."
+            )
+            other = f"{type(now.error).__name__}: {now.error}" if now.error else now.value
+            rows = example(self.exercise.argument_names, s.case.args, s.outcome.value, other)
+            labels = {"yours": "first call", "right": "second call"}
+            rows = tuple((labels.get(label, label), text) for label, text in rows)
+            title = "two calls gave different results"
+            return Result("unsteady", title, (text,), rows, "", s.case.note)
+        return None
 
     def is_unsolved(self, outcome: Outcome) -> bool:
-        error = outcome.error
-        if isinstance(error, Misuse):
-            return "ellipsis" in str(error) or ("NoneType" in str(error) and is_stub(self.function))
-        return isinstance(error, NotImplementedError) or (
-            isinstance(error, (TypeError, AttributeError)) and "ellipsis" in str(error)
+        """Return whether nothing was written yet: that is what came back, or was raised."""
+        if isinstance(outcome.error, NotImplementedError):
+            return True
+        return isinstance(outcome.error, Nothing) and (
+            str(outcome.error) != "It returned None." or is_stub(self.original)
         )
 
-    def misuse(self, case: Case, outcome: Outcome) -> Result:
+    def batch(self, batches: Sequence[Seen]) -> Result:
+        """Answer a function that is right without batch axes, and not with them."""
+        s = next(s for s in batches if self.fails(s))
+        if s.outcome.late or s.outcome.changed is not None:
+            return self.misuse(s)
+        first = self.exercise.argument_names[0]
+        plain = self.exercise.cases[0].args[0].ndim
+        texts = [
+            f"Without further axes in front it is right. Here {first} has shape "
+            f"{s.case.args[0].shape}, and any number of axes may stand in front of the last "
+            f"{plain}. "
+            "Count axes from the end, −1, −2, …, and keep those in front."
+        ]
+        if s.outcome.error is not None:
+            texts += self.error_texts(s.outcome.error)
+        elif isinstance(s.outcome.value, np.ndarray) and s.outcome.value.shape != s.right.shape:
+            texts.append(f"Shape {s.outcome.value.shape} came, {s.right.shape} was expected.")
+        rows = self.arguments(s) if s.outcome.error else self.example(s)
+        return Result(
+            "mistake", "right without batch axes, not with them", tuple(texts), rows, self.pointer()
+        )
+
+    def misuse(self, s: Seen) -> Result:
         """Answer a call that gave no value to compare."""
-        example = self.arguments(case)
-        if self.is_unsolved(outcome):
+        rows, outcome = self.arguments(s), s.outcome
+        if self.is_unsolved(outcome) or (outcome.error and has_placeholder(self.original)):
             return _unsolved(self.exercise)
-        if outcome.hung:
-            text = (f"It was stopped after {self.seconds:g} seconds on this input. "
-                    "Is there a loop that never ends?")  # fmt: skip
-            return Result("hang", "no answer in time", (text,), example)
+        if outcome.late:
+            text = f"There was no answer after {outcome.late:g} seconds on this input, and it was "
+            text += "stopped. " if outcome.ended else "left running: restart Python to end it. "
+            text += "Is there a loop that never ends?"
+            return Result("hang", "no answer in time", (text,), rows)
         if outcome.changed is not None:
             name = self.exercise.argument_names[outcome.changed]
             text = (
                 f"After the call, {name} is not what it was: the function writes into it. "
                 "Whoever calls it still needs the old values. Build a new array instead."
             )
-            return Result(
-                "changed", f"the input {name} was changed", (text,), example, self.pointer()
-            )
+            title = f"the input {name} was changed"
+            return Result("changed", title, (text,), rows, self.pointer())
         error = outcome.error
         if isinstance(error, Misuse):
-            if "NoneType" in str(error):
+            if isinstance(error, Nothing):
                 text = (
                     "The function computes something and gives nothing back. Is a return missing?"
                 )
-                return Result("type", "nothing was returned", (text,), example)
-            return Result("type", "a value of the wrong type", (str(error),), example)
-        where = _reader_line(error)
-        text = f"{type(error).__name__}: {error}"
-        expects = f"It is called as {self.exercise.signature}."
+                return Result("type", "nothing was returned", (text,), rows)
+            return Result("type", "a value of the wrong type", (str(error),), rows)
         return Result(
-            "error",
-            "it stopped with an error",
-            (*([where] if where else []), text, expects),
-            example,
-        )
+            "error", "it stopped with an error", tuple(self.error_texts(error)), rows, "",
+            s.case.note,
+        )  # fmt: skip
 
-    def wrong(self, case: Case, outcome: Outcome, right: Any) -> Result:
+    def error_texts(self, error: BaseException | None) -> list[str]:
+        where = _reader_line(error)
+        text = f"{type(error).__name__}: {_words(error)}"
+        expects = f"It is called as {self.exercise.signature}."
+        return [*([where] if where else []), text, expects]
+
+    def wrong(self, s: Seen, known: Sequence[Seen]) -> Result:
         """Answer a wrong value that no known mistake explains."""
-        texts = []
-        if isinstance(right, np.ndarray) and right.shape != outcome.value.shape:
+        value, right, texts = s.outcome.value, s.right, []
+        title = "not the right values"
+        if isinstance(right, np.ndarray) and right.shape != value.shape:
             title = "a wrong shape"
-            texts.append(f"Shape {outcome.value.shape} came, {right.shape} was expected.")
+            texts.append(f"Shape {value.shape} came, {right.shape} was expected.")
         elif isinstance(right, np.ndarray) and right.dtype == bool:
-            title = (
-                "not the right mask" if outcome.value.dtype == bool else "not a mask of booleans"
-            )
-        else:
-            title = "not the right values"
-        function = in_numpy(self.function, self.torch_dtype and "float64")
-        texts += [text for test in properties.of(self.exercise) if (text := test(function))]
+            title = "not the right mask" if value.dtype == bool else "not a mask of booleans"
+        findings = Findings(self.exercise, self.function, self.torch_dtype, self.seconds, known)
+        texts += findings.clues()
         if not texts:
             texts.append(
                 "It is none of the mistakes this grader knows. Work out the small input by hand."
             )
-        return Result(
-            "wrong", title, tuple(texts), self.example(case, outcome, right), self.pointer()
-        )
+        return Result("wrong", title, tuple(texts), self.example(s), self.pointer(), s.case.note)
 
-    def remarks(self) -> list[str]:
+    def remarks(self, batches: Sequence[Seen]) -> list[str]:
         """Say what a right function could still do better."""
         exercise, texts = self.exercise, []
-        if (
-            exercise.batches
-            and not exercise.batch_needed
-            and self.verdict(exercise.batches) is not None
-        ):
+        if any(self.fails(s) for s in batches):
             texts.append(
                 "For later: with a batch axis in front it does not work yet. The library's does."
             )
+        if self.torch_dtype is not None and not uses_torch(self.original):
+            texts.append("Judged with tensors of torch; with NumPy's arrays it is not right.")
         if self.torch_dtype is None and exercise.returns == "array":
             case = exercise.cases[-1]
-            narrow = Case(*(a.astype(np.float32) if _is_float(a) else a for a in case.args))
-            outcome, given = self.outcome(narrow), any(map(_is_float, case.args))
-            if given and outcome.error is None and outcome.dtype != np.float32:
+            narrow = Case(*(a.astype(np.float32) if is_float(a) else a for a in case.args))
+            outcome = run(exercise, self.function, narrow, seconds=self.seconds)
+            given = any(map(is_float, case.args))
+            if given and outcome.dtype not in ("", "float32"):
                 texts.append(
                     f"For later: float32 in, {outcome.dtype} out. The library keeps the dtype."
                 )
         return texts
 
-    def arguments(self, case: Case) -> tuple[tuple[str, str], ...]:
-        names = zip(self.exercise.argument_names, case.args, strict=False)
-        return tuple((name, shown(value)) for name, value in names)
+    def arguments(self, s: Seen) -> Rows:
+        return inputs(self.exercise.argument_names, s.case.args)
 
-    def example(self, case: Case, outcome: Outcome, right: Any) -> tuple[tuple[str, str], ...]:
-        error = outcome.error
-        yours = f"{type(error).__name__}: {error}" if error else shown(outcome.value)
-        return (*self.arguments(case), ("yours", yours), ("right", shown(right)))
+    def example(self, s: Seen) -> Rows:
+        error = s.outcome.error
+        yours = f"{type(error).__name__}: {_words(error)}" if error else s.outcome.value
+        return example(self.exercise.argument_names, s.case.args, yours, s.right)
 
     def pointer(self) -> str:
         lesson, heading = self.exercise.section
@@ -207,23 +334,42 @@ def _unsolved(exercise: Exercise) -> Result:
     )
 
 
+_IDLE = {
+    "RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP", "COPY_FREE_VARS",
+    "LOAD_SMALL_INT", "NOT_TAKEN", "CACHE",
+}  # fmt: skip
+
+
 def is_stub(function: Function) -> bool:
     """Return whether the body is empty: nothing but `...`, `pass` or a docstring."""
     code = getattr(function, "__code__", None)
-    idle = {
-        "RESUME",
-        "NOP",
-        "LOAD_CONST",
-        "RETURN_VALUE",
-        "RETURN_CONST",
-        "POP_TOP",
-        "COPY_FREE_VARS",
-    }
-    return code is not None and {i.opname for i in dis.get_instructions(code)} <= idle
+    return isinstance(code, CodeType) and {i.opname for i in dis.get_instructions(code)} <= _IDLE
 
 
-def _is_float(value: Any) -> bool:
-    return isinstance(value, np.ndarray) and value.dtype.kind == "f"
+def has_placeholder(function: Function) -> bool:
+    """Return whether a `...` is left where a value belongs: assigned or returned."""
+    code = getattr(function, "__code__", None)
+    waiting = [code] if isinstance(code, CodeType) else []
+    while waiting:
+        code = waiting.pop()
+        waiting += [const for const in code.co_consts if isinstance(const, CodeType)]
+        steps = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
+        for step, after in zip(steps, [*steps[1:], None], strict=True):
+            if step.argval is not Ellipsis or not step.opname.startswith(("LOAD", "RETURN_CONST")):
+                continue
+            name = after.opname if after else ""
+            kept = name.startswith("STORE_") and name not in ("STORE_SUBSCR", "STORE_SLICE")
+            if step.opname == "RETURN_CONST" or kept or name == "RETURN_VALUE":
+                return True
+    return False
+
+
+def _words(error: BaseException | None) -> str:
+    try:
+        text = str(error)
+    except Exception:  # an error of the reader's own may not be able to say what it is
+        text = ""
+    return text if len(text) <= 400 else f"{text[:400]}…"
 
 
 def _reader_line(error: BaseException | None) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import html
+import sys
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
-
-Kind = Literal["correct", "unsolved", "mistake", "wrong", "error", "hang", "type", "changed"]
+Kind = Literal[
+    "correct", "unsolved", "mistake", "wrong", "unsteady", "error", "hang", "type", "changed"
+]
 
 # The box's edge; the tint behind is a tenth of it, so that a light and a dark page show through.
 _EDGES = {"correct": "#2e9e5b", "unsolved": "#4a86d8"}
@@ -33,6 +34,7 @@ class Result:
     example : rows (label, value), the smallest input that shows it, the reader's value and the
         right one
     pointer : where the lesson explains it
+    note : what is special about the input
     """
 
     kind: Kind
@@ -40,6 +42,7 @@ class Result:
     paragraphs: tuple[str, ...] = ()
     example: tuple[tuple[str, str], ...] = ()
     pointer: str = ""
+    note: str = ""
 
     @property
     def ok(self) -> bool:
@@ -57,7 +60,9 @@ class Result:
     def caption(self) -> str:
         """What stands over the example."""
         labels = [label for label, _ in self.example]
-        return "The smallest input that shows it:" if "right" in labels else "With this input:"
+        note = f" ({self.note})" if self.note else ""
+        shows = "The smallest input that shows it" if "right" in labels else "With this input"
+        return f"{shows}{note}:"
 
     def __repr__(self) -> str:
         lines = [self.heading, *self.paragraphs]
@@ -66,6 +71,9 @@ class Result:
         for label, value in self.example:
             lines.append(f"  {label:<{width}}  " + value.replace("\n", "\n" + " " * (width + 4)))
         return "\n".join(lines + [self.pointer] * bool(self.pointer))
+
+    def __str__(self) -> str:
+        return encodable(repr(self), getattr(sys.stdout, "encoding", None))
 
     def _repr_html_(self) -> str:
         edge = _EDGES.get(self.kind, _OTHER_EDGE)
@@ -87,16 +95,28 @@ class Result:
         )
 
 
-def shown(value: Any) -> str:
-    """Write a value the way a reader would type it, long arrays shortened."""
-    if isinstance(value, list) and value and isinstance(value[0], np.ndarray):
-        return "\n".join(shown(part) for part in value)
-    if isinstance(value, (np.ndarray, np.generic)):
-        value = np.asarray(value)
-        if value.ndim == 0:
-            return f"{float(value):.6g}" if value.dtype.kind == "f" else str(value)
-        with np.printoptions(precision=4, suppress=True, threshold=60, edgeitems=2, linewidth=72):
-            array = value + 0.0 if value.dtype.kind == "f" else value  # + 0 turns −0 into 0
-            text = np.array2string(array, separator=", ").replace("\n\n", "\n")
-        return text if value.size <= 60 else f"{text}  shape {value.shape}"
-    return str(value)
+# What stands for a character on a stream that does not have it
+_PLAIN = {
+    "✓": "[right]", "✗": "[wrong]", "…": "...", "√": "sqrt ", "−": "-", "∞": "inf", "ᵀ": ".T",
+    "·": "*", "×": "x", "“": '"', "”": '"', "’": "'", "–": "-", "→": "->", "↦": "->", "≥": ">=",
+    "⌊": "floor(", "⌋": ")", "Σ": "sum",
+}  # fmt: skip
+
+
+def encodable(text: str, encoding: str | None) -> str:
+    """Return `text` with other words for what a stream of this encoding cannot write."""
+
+    try:
+        text.encode(encoding or "utf-8")
+        return text
+    except (UnicodeEncodeError, LookupError):
+        pass
+
+    def fits(character: str) -> bool:
+        try:
+            character.encode(encoding or "utf-8")
+        except (UnicodeEncodeError, LookupError):
+            return False
+        return True
+
+    return "".join(c if fits(c) else _PLAIN.get(c, "?") for c in text)

@@ -1,25 +1,26 @@
-"""Calling a function that may do anything: raise, hang, change its inputs, return nothing."""
+"""Calling a function that may do anything: raise, hang, print, change its inputs."""
 
 from __future__ import annotations
 
+import contextlib
 import copy
-import ctypes
 import inspect
+import io
 import sys
-import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
 
-from mhalib.checks.exercise import Function, Misuse
+from mhalib.checks.exercise import Case, Exercise, Function, Misuse
+from mhalib.checks.limit import Called, call_all
+from mhalib.checks.values import read, to_torch, tolerance_of, unchanged
 
-
-class _Stopped(BaseException):
-    """Raised inside a reader's function that runs too long."""
+PRINTED = 10_000  # so many characters of what a function prints are kept
 
 
 @dataclass(frozen=True)
@@ -28,148 +29,117 @@ class Outcome:
 
     value: Any = None
     error: BaseException | None = None
-    hung: bool = False
+    late: float = 0.0  # seconds waited in vain
+    ended: bool = True
     changed: int | None = None  # index of an argument that was changed
-    dtype: Any = None  # of the value, if it is one array
+    dtype: str = ""  # of the value, if it is one array
+    tolerance: float = 0.0  # which relative difference is rounding
+    tensor: bool = False  # whether it came as a tensor, or as no array at all
 
 
-def run(
+class _Printed(io.StringIO):
+    """What the first call prints."""
+
+    open = True
+
+    def write(self, text: str) -> int:
+        if self.open and self.tell() < PRINTED:
+            super().write(text)
+        return len(text)
+
+
+def run_all(
+    exercise: Exercise,
     function: Function,
-    args: Sequence[Any],
-    returns: str,
+    cases: Sequence[Case],
     *,
-    call: Callable[..., Any] | None = None,
     torch_dtype: str | None = None,
     seconds: float | None = None,
-) -> Outcome:
-    """Call `function` on copies of `args`.
+) -> tuple[list[Outcome], str]:
+    """Call `function` on copies of each case, and return the outcomes and what the first printed.
 
-    With `seconds`, in a thread of its own and for at most so long: a thread, since signals work
-    neither on Windows nor outside the main thread. With `torch_dtype`, floating-point arrays
-    arrive as torch tensors of this dtype.
+    With `torch_dtype`, floating-point arrays arrive as torch tensors of this dtype. The list ends
+    with the first call that gives no answer within `seconds`.
     """
-    given = [_to_torch(arg, torch_dtype) if torch_dtype else copy.deepcopy(arg) for arg in args]
-    box: list[Any] = []
+    use = exercise.call
+    given = [[_copied(arg, torch_dtype) for arg in case.args] for case in cases]
+    printed = _Printed()
 
-    def work() -> None:
-        try:
-            with np.errstate(all="ignore"):
-                box.append(call(function, *given) if call else function(*given))
-        except BaseException as error:  # whatever the reader's code raises, SystemExit too
-            box.append(error)
+    def call(args: list[Any]) -> Any:
+        with np.errstate(all="ignore"):
+            try:
+                return use(function, *args) if use else function(*args)
+            finally:
+                printed.open = False
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.redirect_stdout(printed):
         warnings.simplefilter("ignore")
-        if seconds is None:
-            work()
-        else:
-            thread = threading.Thread(target=work, daemon=True)
-            thread.start()
-            thread.join(seconds)
-            if thread.is_alive():
-                _stop(thread)
-                return Outcome(hung=True)
-    raw = box[0]
-    if isinstance(raw, BaseException):
-        return Outcome(error=raw)
-    for i, (arg, now) in enumerate(zip(args, given, strict=True)):
-        if not _unchanged(arg, _to_numpy(now), torch_dtype is not None):
+        answers = call_all([partial(call, args) for args in given], seconds)
+    outcomes = [
+        _outcome(exercise, called, case, args, torch_dtype is not None)
+        for called, case, args in zip(answers, cases, given, strict=False)
+    ]
+    return outcomes, printed.getvalue()
+
+
+def run(exercise: Exercise, function: Function, case: Case, **how: Any) -> Outcome:
+    """Call `function` on a copy of one case."""
+    return run_all(exercise, function, [case], **how)[0][0]
+
+
+def _outcome(
+    exercise: Exercise, called: Called, case: Case, given: list[Any], torch: bool
+) -> Outcome:
+    if called.late:
+        return Outcome(late=called.late, ended=called.ended)
+    if called.error is not None:
+        return Outcome(error=called.error)
+    for i, (arg, now) in enumerate(zip(case.args, given, strict=True)):
+        if not unchanged(arg, now, torch):
             return Outcome(changed=i)
     try:
-        value = normalised(raw, returns)
+        value, dtype = read(called.value, exercise.returns)
     except Misuse as error:
         return Outcome(error=error)
-    return Outcome(value, dtype=getattr(value, "dtype", None))
+    tensor = not isinstance(called.value, np.ndarray)
+    return Outcome(value, dtype=dtype, tolerance=tolerance_of(dtype, case.args), tensor=tensor)
 
 
-def _stop(thread: threading.Thread) -> None:
-    """Ask the thread to end. A loop in Python ends; a call that hangs in C stays behind."""
-    if thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(
-            ctypes.c_ulong(thread.ident), ctypes.py_object(_Stopped)
-        )
-        thread.join(1.0)
+def _copied(arg: Any, torch_dtype: str | None) -> Any:
+    if torch_dtype is not None:
+        return to_torch(arg, torch_dtype)
+    return arg.copy() if isinstance(arg, np.ndarray) else copy.deepcopy(arg)
 
 
-def normalised(value: Any, returns: str) -> Any:
-    """Return `value` in the one form in which values are compared, or say what it should be."""
-    kind = type(value).__name__
-    value = _to_numpy(value)
-    if returns in ("ids", "pairs"):
-        if isinstance(value, np.ndarray):
-            value = value.tolist()
-        if not isinstance(value, (list, tuple)):
-            raise Misuse(f"It returned a value of type {kind}. A list of {returns} was expected.")
-        try:
-            if returns == "ids":
-                return [int(i) for i in value]
-            return [(int(a), int(b)) for a, b in value]
-        except (TypeError, ValueError):
-            raise Misuse(f"It returned {value!r}. A list of {returns} was expected.") from None
-    if returns == "arrays":
-        return [normalised(part, "array") for part in value]
-    if returns == "number":
-        if np.shape(value) != () or np.asarray(value).dtype.kind not in "fiu":
-            raise Misuse(f"It returned a value of type {kind}. One number was expected.")
-        return np.asarray(float(value))
-    if (
-        not isinstance(value, (np.ndarray, np.generic))
-        or np.asarray(value).dtype.kind not in "fiub"
-    ):
-        raise Misuse(f"It returned a value of type {kind}. An array of numbers was expected.")
-    return np.asarray(value)
+def adapted(function: Function, names: Sequence[str], optional: Sequence[str]) -> Function:
+    """Return `function`, called by position; what it takes by name only is passed by name.
 
-
-def same(a: Any, b: Any) -> bool:
-    """Return whether two normalised values agree: shape, kind, and numbers up to rounding."""
-    if isinstance(a, list) or isinstance(b, list):
-        if not (isinstance(a, list) and isinstance(b, list) and len(a) == len(b)):
-            return False
-        if a and isinstance(a[0], np.ndarray):
-            return all(same(x, y) for x, y in zip(a, b, strict=True))
-        return a == b
-    if np.shape(a) != np.shape(b) or (a.dtype == bool) != (b.dtype == bool):
-        return False
-    return bool(np.allclose(a, b, rtol=1e-4, atol=1e-5, equal_nan=True))
-
-
-def _unchanged(before: Any, now: Any, rounded: bool) -> bool:
-    if isinstance(before, np.ndarray):
-        if rounded and before.dtype.kind == "f":
-            before, now = before.astype(np.float32), np.asarray(now).astype(np.float32)
-        return before.shape == np.shape(now) and np.array_equal(
-            before, now, equal_nan=before.dtype.kind == "f"
-        )
-    return callable(before) or bool(before == now)
-
-
-def _to_numpy(value: Any) -> Any:
-    torch = sys.modules.get("torch")
-    if torch is not None and isinstance(value, torch.Tensor):
-        return value.detach().cpu().numpy()
-    return value
-
-
-def _to_torch(value: Any, dtype: str) -> Any:
-    torch = sys.modules["torch"]
-    if isinstance(value, np.ndarray):
-        tensor = torch.from_numpy(value.copy())
-        return tensor.to(getattr(torch, dtype)) if value.dtype.kind == "f" else tensor
-    if callable(value):
-        return lambda *args: _to_torch(value(*map(_to_numpy, args)), dtype)
-    return copy.deepcopy(value)
-
-
-def in_numpy(function: Function, torch_dtype: str | None) -> Function:
-    """Return `function`, taking and giving NumPy arrays whichever it works with."""
-    if torch_dtype is None:
+    Optional arguments go by their name wherever the function has it, so that another one may
+    stand before.
+    """
+    try:
+        parameters = inspect.signature(function).parameters
+    except (TypeError, ValueError):  # many a function written in C does not tell
+        return function
+    kinds = {name: parameter.kind for name, parameter in parameters.items()}
+    everything = inspect.Parameter.VAR_POSITIONAL in kinds.values()
+    anything = inspect.Parameter.VAR_KEYWORD in kinds.values() and not everything
+    by_name = {
+        name
+        for name in names
+        if kinds.get(name) == inspect.Parameter.KEYWORD_ONLY
+        or (name in optional and kinds.get(name) == inspect.Parameter.POSITIONAL_OR_KEYWORD)
+        or (anything and name not in kinds and name in optional)
+    }
+    if not by_name:
         return function
 
-    def wrapped(*args: Any) -> Any:
-        result = function(*(_to_torch(arg, torch_dtype) for arg in args))
-        return tuple(map(_to_numpy, result)) if isinstance(result, tuple) else _to_numpy(result)
+    def called(*args: Any) -> Any:
+        pairs = list(zip(names, args, strict=False))
+        rest = [value for name, value in pairs if name not in by_name]
+        return function(*rest, **{name: value for name, value in pairs if name in by_name})
 
-    return wrapped
+    return called
 
 
 def uses_torch(function: Any) -> bool:
@@ -188,7 +158,7 @@ def uses_torch(function: Any) -> bool:
             continue
         seen.add(code)
         cells = [cell.cell_contents for cell in item.__closure__ or () if _filled(cell)]
-        for value in [*cells, *(item.__globals__.get(name) for name in _names(code))]:
+        for value in [*cells, *(item.__globals__.get(name) for name in names_in(code))]:
             home = (
                 value.__name__
                 if isinstance(value, ModuleType)
@@ -208,6 +178,7 @@ def _filled(cell: Any) -> bool:
         return False
 
 
-def _names(code: CodeType) -> set[str]:
+def names_in(code: CodeType) -> set[str]:
+    """Return the names that code refers to, the functions inside it included."""
     inner = [const for const in code.co_consts if isinstance(const, CodeType)]
-    return set(code.co_names).union(*map(_names, inner))
+    return set(code.co_names).union(*map(names_in, inner))

@@ -385,8 +385,8 @@ def multi_head_attention__einsum(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     S = np.einsum("...hik,...hjk->...hij", q, k) * q.shape[-1] ** -0.5
     if mask is not None:
         S = np.where(mask, S, -np.inf)
-    A = np.exp(S - S.max(-1, keepdims=True))
-    A = A / A.sum(-1, keepdims=True)
+    A = np.exp(S - np.maximum(S.max(-1, keepdims=True), -1e300))
+    A = A / np.maximum(A.sum(-1, keepdims=True), 1e-300)
     return np.einsum("...hij,...hjv,hvd->...id", A, v, W_O.reshape(n_heads, -1, d))
 
 
@@ -549,7 +549,7 @@ def top_k_filter__torch(logits, k):
 
 @solution
 def top_p_filter__loop(logits, p):
-    shares = [math.exp(v) for v in logits]
+    shares = [math.exp(v - max(logits)) for v in logits]
     shares = [s / sum(shares) for s in shares]
     out, total = np.full(len(logits), -np.inf), 0.0
     for i in sorted(range(len(logits)), key=lambda i: -logits[i]):
@@ -570,7 +570,7 @@ def top_p_filter__torch(logits, p):
 
 @solution
 def top_p_filter__searchsorted(logits, p):
-    order = np.argsort(logits)[::-1]
+    order = np.lexsort((np.arange(len(logits)), -logits))
     shares = np.exp(logits - logits.max())
     total = np.cumsum(shares[order]) / shares.sum()
     kept = order[: np.searchsorted(total, p) + 1]

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Mistake, normal
+from mhalib.checks.exercise import Case, Exercise, Mistake, normal, numbers, sizes
 
 Array = NDArray[Any]
 
 
 def _scaled_lookup(power: float) -> Any:
     return lambda ids, E: E[ids] * E.shape[1] ** power
+
+
+def _draw_embed(rng: Generator, i: int) -> Case:
+    V, d_model, n = sizes(rng, 3)
+    return Case(rng.integers(0, V, n), numbers(rng, i, V, d_model))
 
 
 embed = Exercise(
@@ -27,6 +33,8 @@ embed = Exercise(
         Case(np.array([0, 6, 3, 3, 1]), normal(7, 3)),
     ),
     batches=(Case(np.array([[1, 2, 0], [4, 4, 3]]), normal(5, 7)),),
+    draw=_draw_embed,
+    rowwise=True,
     mistakes=(
         Mistake(
             "×√d_model forgotten",
@@ -55,6 +63,41 @@ embed = Exercise(
             "These are one-hot rows, (n, V). Their product with E is what was asked for.",
             lambda ids, E: np.eye(len(E))[ids],
         ),
+        Mistake(
+            "d_model ** 1/2 is half of d_model",
+            "Powers come before division: d ** 1/2 is (d ** 1) / 2. The root needs brackets.",
+            lambda ids, E: E[ids] * E.shape[1] / 2,
+        ),
+        Mistake(
+            "√n instead of √d_model",
+            "The factor comes from the width of the vectors, not from the number of tokens.",
+            lambda ids, E: E[ids] * len(ids) ** 0.5,
+        ),
+        Mistake(
+            "ids counted from 1",
+            "Id 0 is the first row of E.",
+            lambda ids, E: E[ids - 1] * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "vectors brought to length 1",
+            "The rows of E keep their length, times √d_model.",
+            lambda ids, E: E[ids] / np.linalg.norm(E[ids], axis=-1, keepdims=True),
+        ),
+        Mistake(
+            "one vector for all tokens",
+            "Each token keeps its own row: (n, d_model).",
+            lambda ids, E: E[ids].mean(axis=0) * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "one vector for all tokens",
+            "Each token keeps its own row: (n, d_model).",
+            lambda ids, E: E[ids].sum(axis=0) * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "positions added",
+            "Only the rows of the table were asked for, times √d_model. The positions come later.",
+            lambda ids, E: E[ids] * E.shape[1] ** 0.5 + _positions(len(ids), E.shape[1]),
+        ),
     ),
 )
 
@@ -69,14 +112,25 @@ def _positions(
     swapped: bool = False,
     inverse: bool = True,
     base: float = 10000.0,
+    scale: float = 1.0,
 ) -> Array:
     column = np.arange(d_model)
     pair = column // 2
     power = (2 * pair if exponent is None else exponent(column)) / d_model
-    angles = np.arange(first, first + n)[:, None] * base ** (-power if inverse else power)
+    angles = scale * np.arange(first, first + n)[:, None] * base ** (-power if inverse else power)
     even = (column % 2 == 0) != swapped
     P = np.where(even, np.sin(angles), np.cos(angles))
     return np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1) if halves else P
+
+
+def _draw_positions(rng: Generator, i: int) -> Case:
+    n, d_model = int(rng.integers(1, 24)), int(rng.integers(1, 17))
+    return Case(n, d_model, note="an odd d_model" * (d_model % 2))
+
+
+def _without_brackets(n: int, d_model: int) -> Array:
+    angles = np.arange(n)[:, None] / 10000.0 ** (2 * (np.arange(d_model) // 2)) / d_model
+    return np.where(np.arange(d_model) % 2 == 0, np.sin(angles), np.cos(angles))
 
 
 sinusoidal_positions = Exercise(
@@ -91,6 +145,7 @@ sinusoidal_positions = Exercise(
         Case(3, 10),
         Case(5, 5, note="an odd d_model"),
     ),
+    draw=_draw_positions,
     mistakes=(
         Mistake(
             "an exponent of its own for each column",
@@ -142,6 +197,58 @@ sinusoidal_positions = Exercise(
             "sines only",
             "Every second column is the cosine of the same angle.",
             lambda n, d: np.sin(np.arange(n)[:, None] / 10000 ** (2 * (np.arange(d) // 2) / d)),
+        ),
+        Mistake(
+            "exponent 4i instead of 2i",
+            "The speed of pair i is 1/10000^(2i/d_model). Here the exponent is twice that: the "
+            "numbers 0, 2, 4, … are 2i already.",
+            lambda n, d: _positions(n, d, exponent=lambda column: 4 * (column // 2)),
+        ),
+        Mistake(
+            "the exponent without brackets",
+            "Powers come before division: 10000 ** a / b is (10000 ** a) / b. The whole fraction "
+            "2i/d_model is the exponent.",
+            _without_brackets,
+        ),
+        Mistake(
+            "cosines only",
+            "Every first column of a pair is the sine of the same angle.",
+            lambda n, d: np.cos(np.arange(n)[:, None] / 10000 ** (2 * (np.arange(d) // 2) / d)),
+        ),
+        Mistake(
+            "base e",
+            "The base is 10000.",
+            lambda n, d: _positions(n, d, base=np.e),
+        ),
+        Mistake(
+            "exponent without d_model",
+            "The exponent is 2i/d_model, a fraction below 1.",
+            lambda n, d: _positions(n, d, exponent=lambda column: 2 * (column // 2) * d),
+        ),
+        Mistake(
+            "places and columns exchanged",
+            "One row for each place, one column for each feature: (n, d_model).",
+            lambda n, d: _positions(n, d).T,
+        ),
+        Mistake(
+            "one speed for all columns",
+            "Each pair of columns turns at a speed of its own.",
+            lambda n, d: _positions(n, d, exponent=lambda column: 0 * column),
+        ),
+        Mistake(
+            "pairs counted from 1",
+            "The first pair has i = 0, so it turns at speed 1.",
+            lambda n, d: _positions(n, d, exponent=lambda column: 2 * (column // 2) + 2),
+        ),
+        Mistake(
+            "places scaled to 0 … 1",
+            "The angle grows with the number of the place itself.",
+            lambda n, d: _positions(n, d, scale=1 / max(n, 1)),
+        ),
+        Mistake(
+            "degrees",
+            "Sine and cosine take the angle in radians, as it is.",
+            lambda n, d: _positions(n, d, scale=np.pi / 180),
         ),
     ),
 )

@@ -6,20 +6,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
 from mhalib.checks.exercises.shared import (
     ALL_SEEN,
-    EMPTY,
-    FINITE,
+    AT_THE_EDGE,
+    LARGE,
     MASKINGS,
+    NO_KEY,
     NO_TRANSPOSE,
     ROWS,
     SCALES,
     SWAPPED,
-    fill,
+    draw_mask,
+    ignored,
+    inverted,
     scaled,
 )
 from mhalib.checks.properties import CAUSAL, W, raw
@@ -31,37 +35,36 @@ _S = (np.log([[1.0, 2.0, 3.0]] * 3), normal(3, 5), normal(5, 7, seed=3), normal(
 _MASKS = (np.tri(3, dtype=bool), np.tri(3, 5, k=2, dtype=bool), np.tri(5, 7, k=2, dtype=bool))
 _EMPTY_ROW = np.array([[True, False, True], [False, False, False]])
 
+
+def _draw_weights(rng: Generator, i: int) -> Case:
+    n_q, n_k = sizes(rng, 2)
+    mask = draw_mask(rng, i, n_q, n_k)
+    S = numbers(rng, 0 if i % 3 == 2 else i, n_q, n_k)
+    if not mask.any(axis=-1).all():
+        return Case(S, mask, note=NO_KEY)
+    if i % 6 == 2:
+        return Case((S * 2).round() * 2.0**9, mask, note=LARGE)
+    return Case(S, mask)
+
+
 attention_weights = Exercise(
     "attention_weights(S, mask)",
     (3, "Softmax, then the average of the values"),
     mhalib.attention_weights,
     cases=(
         *(Case(S, mask) for S, mask in zip(_S, _MASKS, strict=False)),
-        Case(np.array([[-20000.0, 0.0]]), np.array([[True, False]]), note="a large score"),
-        Case(_S[3], _EMPTY_ROW, note="a row with no allowed key"),
+        Case(np.array([[-20000.0, 0.0]]), np.array([[True, False]]), note=LARGE),
+        Case(np.array([[0.0, 800.0]]), np.array([[True, False]]), note="a large hidden score"),
+        Case(np.array([[800.0, 0.0]]), np.array([[True, True]]), note=LARGE),
+        Case(_S[3], _EMPTY_ROW, note=NO_KEY),
     ),
     batches=(Case(normal(2, 3, 5), np.tri(3, 5, k=2, dtype=bool)),),
+    draw=_draw_weights,
+    masked=True,
+    shares=True,
     mistakes=(
-        *(Mistake(name, why, wrong, breaks) for name, (why, wrong, breaks) in MASKINGS.items()),
-        Mistake(
-            "finite fill",
-            f"{FINITE} {EMPTY}; here they are uniform. And a real score can lie below the fill: "
-            "then the masked key wins.",
-            fill(-1e4),
-            "a fully masked row",
-        ),
-        Mistake(
-            "finite fill",
-            f"{FINITE} {EMPTY}; here they are uniform.",
-            fill(-1e9),
-            "a fully masked row",
-        ),
-        Mistake(
-            "empty row is NaN",
-            f"{EMPTY}. Here they are 0/0 or ∞ − ∞, which is NaN, and NaN spreads.",
-            fill(-np.inf),
-            "a fully masked row",
-        ),
+        *(Mistake(name, why, wrong, breaks) for name, why, wrong, breaks in MASKINGS),
+        *(Mistake(*mistake) for mistake in AT_THE_EDGE),
     ),
     trial=lambda f: lambda X, W_V: f(raw(X), CAUSAL) @ X @ W_V,
 )
@@ -78,6 +81,8 @@ def _attention(
     after: float = 1.0,
 ) -> Array:
     S = scaled(Q, K, factor)
+    if mask is ALL_SEEN and masking is inverted:
+        masking = ignored
     return masking(S, np.broadcast_to(mask, S.shape)) * after @ V
 
 
@@ -94,8 +99,27 @@ def _qkv(n_q: int, n_k: int, d_k: int, d_v: int, *batch: int) -> tuple[Array, Ar
 
 
 ATTENTION_SCALES = tuple(
-    Mistake(name, why, partial(_attention, factor=factor)) for name, (why, factor) in SCALES.items()
+    Mistake(name, why, partial(_attention, factor=factor)) for name, why, factor in SCALES
 )
+
+
+def _causal(Q: Array, K: Array) -> Array:
+    return np.tri(len(Q), len(K), dtype=bool)
+
+
+def _draw_attention(rng: Generator, i: int) -> Case:
+    n_q, n_k, d_k, d_v = sizes(rng, 4)
+    kind = 0 if i % 3 == 2 else i  # special ones in float64
+    Q, K, V = (numbers(rng, kind, *n) for n in ((n_q, d_k), (n_k, d_k), (n_k, d_v)))
+    if i % 4 == 0:
+        return Case(Q, K, V)
+    mask = draw_mask(rng, i, n_q, n_k)
+    if not mask.any(axis=-1).all():
+        return Case(Q, K, V, mask, note=NO_KEY)
+    if i % 6 == 2:
+        return Case((2 * Q).round() * 2.0**9, (2 * K).round(), V, mask, note=LARGE)
+    return Case(Q, K, V, mask)
+
 
 attention = Exercise(
     "attention(Q, K, V, mask=None)",
@@ -108,14 +132,16 @@ attention = Exercise(
         Case(*_SQUARE, np.tri(3, dtype=bool)),
         Case(*_qkv(3, 5, 7, 2), np.tri(3, 5, k=2, dtype=bool)),
         Case(*_qkv(2, 3, 5, 7)),
-        Case(*_qkv(2, 3, 5, 7), _EMPTY_ROW, note="a row with no allowed key"),
+        Case(*_qkv(2, 3, 5, 7), _EMPTY_ROW, note=NO_KEY),
     ),
     batches=(Case(*_qkv(3, 5, 7, 2, 2)), Case(*_qkv(3, 5, 7, 2, 2), np.tri(3, 5, k=2, dtype=bool))),
+    draw=_draw_attention,
+    masked=True,
     mistakes=(
         *ATTENTION_SCALES,
         *(
             Mistake(name, why, partial(_attention, masking=wrong), breaks)
-            for name, (why, wrong, breaks) in MASKINGS.items()
+            for name, why, wrong, breaks in MASKINGS
         ),
         Mistake(
             "scale after the softmax",
@@ -136,12 +162,6 @@ attention = Exercise(
             *NO_TRANSPOSE, lambda Q, K, V, mask=ALL_SEEN: _attention(Q, K.swapaxes(-1, -2), V, mask)
         ),
         Mistake(
-            "no softmax",
-            "The values were multiplied by the scores themselves. The weights are their softmax.",
-            partial(_attention, masking=lambda S, mask: np.where(mask, S, 0)),
-            ROWS,
-        ),
-        Mistake(
             "weights returned",
             "These are the weights. Their product with V was asked for.",
             lambda Q, K, V, mask=ALL_SEEN: _attention(Q, K, np.eye(len(K)), mask),
@@ -152,17 +172,66 @@ attention = Exercise(
             lambda Q, K, V, mask=ALL_SEEN: _attention(Q, K, np.eye(len(K)), mask).T @ V,
             ROWS,
         ),
-        Mistake(
-            "finite fill",
-            f"{FINITE} {EMPTY}; here the output is the plain mean of all values.",
-            partial(_attention, masking=fill(-1e9)),
-            "a fully masked row",
+        *(
+            Mistake(name, why, partial(_attention, masking=wrong), breaks)
+            for name, why, wrong, breaks in AT_THE_EDGE
         ),
         Mistake(
-            "empty row is NaN",
-            f"{EMPTY}, and so is the output. Here it is 0/0, which is NaN.",
-            partial(_attention, masking=fill(-np.inf)),
-            "a fully masked row",
+            "scale √n",
+            "The divisor is √d_k, the root of the length of a query, not of the number of keys.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(
+                Q, K, V, mask, factor=lambda d: len(K) ** -0.5
+            ),
+        ),
+        Mistake(
+            "scale √d_v",
+            "The divisor is √d_k: it belongs to queries and keys, not to the values.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(
+                Q, K, V, mask, factor=lambda d: V.shape[-1] ** -0.5
+            ),
+        ),
+        Mistake(
+            "keys taken as values",
+            "The weights take the average of the values, V.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(Q, K, K, mask),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "Without a mask every query sees every key. Only the mask that is given hides some.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(
+                Q, K, V, mask & np.tri(len(Q), len(K), dtype=bool)
+            ),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "Without a mask every query sees every key. Only the mask that is given hides some.",
+            lambda Q, K, V, mask=None: _attention(Q, K, V, _causal(Q, K) if mask is None else mask),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "The mask that is given says who sees whom. Here a causal one took its place.",
+            lambda Q, K, V, mask=None: _attention(Q, K, V, _causal(Q, K)),
+        ),
+        Mistake(
+            "residual added here",
+            "The sum with the stream belongs to the block. Attention returns the averages alone.",
+            lambda Q, K, V, mask=ALL_SEEN: Q + _attention(Q, K, V, mask),
+        ),
+        Mistake(
+            "residual added here",
+            "The sum with the stream belongs to the block. Attention returns the averages alone.",
+            lambda Q, K, V, mask=ALL_SEEN: V + _attention(Q, K, V, mask),
+        ),
+        Mistake(
+            "scaled twice",
+            "The scores were divided by √d_k, and the weights again.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(Q, K, V, mask, after=Q.shape[-1] ** -0.5),
+            ROWS,
+        ),
+        Mistake(
+            "queries against queries",
+            "Each query meets the keys. Q Qᵀ compares the queries with each other.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(Q, Q, V, mask),
         ),
     ),
     trial=lambda f: lambda X, W_V: f(X @ W[0], X @ W[1], X @ W_V, CAUSAL),

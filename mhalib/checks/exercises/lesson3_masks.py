@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
@@ -25,11 +26,22 @@ NUMBERS = (
     "are to be added or multiplied.",
 )
 
+
+def _mask_case(n_q: int, n_k: int) -> Case:
+    return Case(n_q, n_k, note="more queries than keys" * (n_q > n_k))
+
+
+def _draw_causal(rng: Generator, i: int) -> Case:
+    return _mask_case(int(rng.integers(1, 9)), int(rng.integers(1, 9)))
+
+
 causal_mask = Exercise(
     "causal_mask(n_q, n_k)",
     (3, "The future is hidden: the causal mask"),
     mhalib.causal_mask,
-    cases=(Case(2, 2), Case(3, 3), Case(1, 5), Case(2, 5), Case(3, 2), Case(7, 7)),
+    cases=(Case(2, 2), Case(3, 3), Case(1, 5), Case(2, 5), Case(7, 7), _mask_case(3, 2)),
+    draw=_draw_causal,
+    masked=True,
     mistakes=(
         Mistake(
             "mask inverted",
@@ -75,12 +87,109 @@ causal_mask = Exercise(
             lambda n_q, n_k: np.ones((n_q, n_k), bool),
             LEAK,
         ),
+        Mistake(
+            "shifted to the wrong side",
+            "With fewer queries than keys the triangle moves to the right, so that the last query "
+            "sees the last key.",
+            lambda n_q, n_k: np.tri(n_q, n_k, k=n_q - n_k, dtype=bool),
+        ),
+        Mistake(
+            "shifted one token too few",
+            "The first query is token number n_k − n_q, and sees itself too.",
+            lambda n_q, n_k: np.tri(n_q, n_k, k=max(n_k - n_q - 1, 0), dtype=bool),
+        ),
+        Mistake(
+            "only the own token",
+            "A token sees itself and all before it.",
+            lambda n_q, n_k: np.eye(n_q, n_k, k=n_k - n_q, dtype=bool),
+        ),
+        Mistake(
+            "only the own token",
+            "A token sees itself and all before it.",
+            lambda n_q, n_k: np.eye(n_q, n_k, dtype=bool),
+        ),
+        Mistake(
+            "the future only",
+            "True means may attend: what comes later is hidden. Here the future is allowed.",
+            lambda n_q, n_k: np.triu(np.ones((n_q, n_k), bool)),
+            LEAK,
+        ),
+        Mistake(
+            "the future only",
+            "True means may attend: what comes later is hidden. Here the future is allowed.",
+            lambda n_q, n_k: np.triu(np.ones((n_q, n_k), bool), 1),
+            LEAK,
+        ),
+        Mistake(
+            "as if there were as many queries as keys",
+            "There are n_q rows, one for each query, and n_k columns.",
+            lambda n_q, n_k: np.tri(n_q, dtype=bool),
+        ),
+        Mistake(
+            "as if there were as many queries as keys",
+            "There are n_q rows, one for each query, and n_k columns.",
+            lambda n_q, n_k: np.tri(n_k, dtype=bool),
+        ),
+        Mistake(
+            "queries and keys exchanged",
+            "Rows are queries, columns keys: the shape is (n_q, n_k).",
+            lambda n_q, n_k: np.tri(n_k, n_q, k=n_q - n_k, dtype=bool),
+        ),
+        Mistake(
+            "queries and keys exchanged",
+            "Rows are queries, columns keys: the shape is (n_q, n_k).",
+            lambda n_q, n_k: _tri(n_q, n_k, 0).T,
+        ),
+        Mistake(
+            "queries and keys exchanged",
+            "Rows are queries, columns keys: the shape is (n_q, n_k).",
+            lambda n_q, n_k: np.tri(n_k, n_q, dtype=bool),
+        ),
+        Mistake(*NUMBERS, lambda n_q, n_k: np.tri(n_q, n_k)),
+        Mistake(*NUMBERS, lambda n_q, n_k: np.tri(n_q, n_k, k=1)),
+        Mistake(*NUMBERS, lambda n_q, n_k: 1.0 - _tri(n_q, n_k, 0)),
+        Mistake(
+            "an additive mask instead of booleans",
+            "0 and a large negative number are to be added to scores. This course's masks are "
+            "booleans, True = may attend.",
+            lambda n_q, n_k: np.where(_tri(n_q, n_k, 0), 0.0, -1e9),
+        ),
+        Mistake(
+            "an additive mask instead of booleans",
+            "0 and −∞ are to be added to scores. This course's masks are booleans, True = may "
+            "attend.",
+            lambda n_q, n_k: np.where(np.tri(n_q, n_k), 0.0, -np.inf),
+        ),
+        Mistake(
+            "nothing allowed",
+            "A token sees itself and all before it.",
+            lambda n_q, n_k: np.zeros((n_q, n_k), bool),
+        ),
+        Mistake(
+            "a query without a place of its own sees something",
+            "With more queries than keys the first ones stand before all keys: they see none. The "
+            "last query still sees the last key.",
+            lambda n_q, n_k: np.tri(n_q, n_k, k=max(n_k - n_q, 0), dtype=bool),
+            "more queries than keys",
+        ),
+        Mistake(
+            "the triangle reads from the end",
+            "A row and a column counted from the end were compared the wrong way.",
+            lambda n_q, n_k: _tri(n_q, n_k, 0)[::-1],
+            LEAK,
+        ),
     ),
     returns="mask",
     trial=lambda f: lambda X, W_V: weigh(raw(X), f(N, N)) @ X @ W_V,
 )
 
 _PLACES = np.arange
+
+
+def _draw_padding(rng: Generator, i: int) -> Case:
+    n_k = int(rng.integers(1, 9))
+    return Case(rng.integers(0, n_k + 1, 1 + i % 5), n_k)
+
 
 padding_mask = Exercise(
     "padding_mask(lengths, n_k)",
@@ -92,6 +201,7 @@ padding_mask = Exercise(
         Case(np.array([0, 2, 5]), 5),
         Case(np.array([3, 1]), 7),
     ),
+    draw=_draw_padding,
     mistakes=(
         Mistake(
             "mask inverted",
@@ -128,6 +238,37 @@ padding_mask = Exercise(
         ),
         Mistake(
             *NUMBERS, lambda lengths, n_k: (_PLACES(n_k) < lengths[:, None])[:, None].astype(float)
+        ),
+        Mistake(
+            "one axis too many",
+            "The mask has one axis for the queries: (batch, 1, n_k). The axis of the heads is "
+            "added later.",
+            lambda lengths, n_k: (_PLACES(n_k) < lengths[:, None])[:, None, None],
+        ),
+        Mistake(
+            "queries hidden, too",
+            "A mask hides keys. What a query of the padding sees does no harm: (batch, 1, n_k) is "
+            "enough.",
+            lambda lengths, n_k: (
+                (_PLACES(n_k) < lengths[:, None])[:, None]
+                & (_PLACES(n_k) < lengths[:, None])[:, :, None]
+            ),
+        ),
+        Mistake(
+            "one row for each query",
+            "One row serves all queries: (batch, 1, n_k).",
+            lambda lengths, n_k: np.repeat((_PLACES(n_k) < lengths[:, None])[:, None], n_k, axis=1),
+        ),
+        Mistake(
+            "an additive mask instead of booleans",
+            "0 and −∞ are to be added to scores. This course's masks are booleans, True = may "
+            "attend.",
+            lambda lengths, n_k: np.where(_PLACES(n_k) < lengths[:, None], 0.0, -np.inf)[:, None],
+        ),
+        Mistake(
+            "only the last word allowed",
+            "All places before the length are words.",
+            lambda lengths, n_k: (_PLACES(n_k) == lengths[:, None] - 1)[:, None],
         ),
     ),
     returns="mask",

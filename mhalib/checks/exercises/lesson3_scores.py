@@ -6,14 +6,20 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Mistake, normal
-from mhalib.checks.exercises.shared import NO_TRANSPOSE, QK, ROWS, SWAPPED, scaled
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
+from mhalib.checks.exercises.shared import NO_TRANSPOSE, QK, ROWS, SWAPPED, draw_scores, scaled
 from mhalib.checks.properties import CAUSAL, W, raw, weigh
 
 Array = NDArray[Any]
+
+
+def _unit(X: Array) -> Array:
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
 
 raw_scores = Exercise(
     "raw_scores(Q, K)",
@@ -21,6 +27,7 @@ raw_scores = Exercise(
     partial(mhalib.scores, scale=1.0),
     cases=tuple(Case(Q, K) for Q, K in QK),
     batches=(Case(normal(2, 3, 5), normal(2, 7, 5, seed=1)),),
+    draw=draw_scores,
     mistakes=(
         Mistake(*NO_TRANSPOSE, lambda Q, K: Q @ K),
         Mistake(*SWAPPED, lambda Q, K: K @ Q.swapaxes(-1, -2)),
@@ -34,6 +41,46 @@ raw_scores = Exercise(
             "Each query meets the keys. Q Qᵀ compares the queries with each other.",
             lambda Q, K: Q @ Q.swapaxes(-1, -2),
         ),
+        Mistake(
+            "keys against keys",
+            "Each query meets the keys. K Kᵀ compares the keys with each other.",
+            lambda Q, K: K @ K.swapaxes(-1, -2),
+        ),
+        Mistake(
+            "softmax already",
+            "The raw products were asked for; the softmax is a step of its own.",
+            lambda Q, K: mhalib.softmax(scaled(Q, K, lambda d_k: 1.0)),
+        ),
+        Mistake(
+            "softmax already",
+            "The raw products were asked for; the divisor and the softmax are steps of their own.",
+            lambda Q, K: mhalib.softmax(scaled(Q, K)),
+        ),
+        Mistake(
+            "cosine instead of dot product",
+            "The vectors were brought to length 1. Their lengths count.",
+            lambda Q, K: _unit(Q) @ _unit(K).swapaxes(-1, -2),
+        ),
+        Mistake(
+            "divided by d_k",
+            "The raw products were asked for, as they are.",
+            lambda Q, K: scaled(Q, K, lambda d_k: 1 / d_k),
+        ),
+        Mistake(
+            "distance instead of dot product",
+            "A score is a dot product: large where two vectors point the same way.",
+            lambda Q, K: np.linalg.norm(Q[:, None] - K, axis=-1),
+        ),
+        Mistake(
+            "query i with key i only",
+            "Each query meets every key: n_q times n_k scores.",
+            lambda Q, K: (Q * K).sum(axis=-1),
+        ),
+        Mistake(
+            "absolute values",
+            "A score may be negative.",
+            lambda Q, K: abs(scaled(Q, K, lambda d_k: 1.0)),
+        ),
     ),
     trial=lambda f: lambda X, W_V: weigh(f(X @ W[0], X @ W[1]) / 4) @ X @ W_V,
 )
@@ -41,6 +88,29 @@ raw_scores = Exercise(
 
 def _no_maximum(x: Array) -> Array:
     return np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True)
+
+
+def _draw_softmax(rng: Generator, i: int) -> Case:
+    n, m, b = sizes(rng, 3)
+    x = numbers(rng, i, *((n, m), (m,), (n, m), (b, n, m))[i % 4], scale=(1.0, 3.0)[i % 2])
+    if i % 6 == 5:
+        return Case(x + np.asarray(-(2.0**10), x.dtype), note="large numbers")
+    if i % 6 == 4:
+        x[..., 0] = -np.inf
+        return Case(x, note="a masked score")
+    if i % 6 == 2:
+        x[..., 0] += 100
+        return Case(x, note="large numbers")
+    return Case(x)
+
+
+def _shifted(shift: Function) -> Function:
+    def wrong(x: Array) -> Array:
+        exp = np.exp(x - shift(x))
+        result: Array = exp / exp.sum(axis=-1, keepdims=True)
+        return result
+
+    return wrong
 
 
 softmax = Exercise(
@@ -52,10 +122,14 @@ softmax = Exercise(
         Case(np.array([[0.0, 0.0], [0.0, 1.0], [2.0, 0.0]])),
         Case(normal(3, 5)),
         Case(np.array([[1000.0, 1000.0], [-1000.0, -1001.0]]), note="large numbers"),
+        Case(np.array([1000.0, 1001.0]), note="large numbers"),
         Case(np.array([0.0, -np.inf, 0.0]), note="a masked score"),
     ),
     batches=(Case(normal(2, 3, 5)), Case(normal(2, 3, 5, 7))),
     batch_needed=True,
+    draw=_draw_softmax,
+    shares=True,
+    rowwise=True,
     mistakes=(
         Mistake(
             "maximum not subtracted",
@@ -103,6 +177,101 @@ softmax = Exercise(
             "sign turned round",
             "The largest score gets the smallest share: the sign is wrong.",
             lambda x: mhalib.softmax(-x),
+        ),
+        Mistake(
+            "one maximum for all rows",
+            "A row far below the largest number of all is rounded to 0, and 0/0 is NaN. Subtract "
+            "the maximum of each row.",
+            _shifted(np.max),
+            "rows of very different size",
+        ),
+        Mistake(
+            "mean subtracted, not the maximum",
+            "What stands far above the mean still overflows. Subtract the largest of each row.",
+            _shifted(lambda x: x.mean(axis=-1, keepdims=True)),
+            "large numbers",
+        ),
+        Mistake(
+            "mean subtracted, not the maximum",
+            "What stands far above the mean still overflows. Subtract the largest of each row.",
+            _shifted(np.mean),
+            "large numbers",
+        ),
+        Mistake(
+            "minimum subtracted, not the maximum",
+            "What stands far above the minimum still overflows. Subtract the largest of each row.",
+            _shifted(lambda x: x.min(axis=-1, keepdims=True)),
+            "large numbers",
+        ),
+        Mistake(
+            "minimum subtracted, not the maximum",
+            "What stands far above the minimum still overflows. Subtract the largest of each row.",
+            _shifted(np.min),
+            "large numbers",
+        ),
+        Mistake(
+            "large numbers cut off",
+            "Numbers above a limit were made equal to it, so that their order is lost. Subtract "
+            "the maximum instead.",
+            lambda x: mhalib.softmax(np.clip(x, -700, 700)),
+            "large numbers",
+        ),
+        Mistake(
+            "large numbers cut off",
+            "Numbers above a limit were made equal to it, so that their order is lost. Subtract "
+            "the maximum instead.",
+            lambda x: mhalib.softmax(np.minimum(x, 50)),
+            "large numbers",
+        ),
+        Mistake(
+            "over the second axis",
+            "The last axis is number −1, however many there are.",
+            lambda x: mhalib.softmax(x, axis=1),
+        ),
+        Mistake(
+            "powers of 2 instead of e",
+            "exp is e to the power of x.",
+            lambda x: mhalib.softmax(x * np.log(2)),
+        ),
+        Mistake(
+            "sigmoid instead of softmax",
+            "Each number was squeezed on its own. Softmax divides by the sum of the row.",
+            lambda x: 1 / (1 + np.exp(-x)),
+            ROWS,
+        ),
+        Mistake(
+            "only the largest",
+            "Softmax gives every number a share, the largest the largest one.",
+            lambda x: 1.0 * (x == x.max(axis=-1, keepdims=True)),
+        ),
+        Mistake(
+            "softmax twice",
+            "The softmax of the softmax is much flatter.",
+            lambda x: mhalib.softmax(mhalib.softmax(x)),
+        ),
+        Mistake(
+            "divided by the sum of x",
+            "exp(x) is divided by the sum of exp(x), not of x.",
+            lambda x: np.exp(x) / x.sum(axis=-1, keepdims=True),
+            ROWS,
+        ),
+        Mistake(
+            "divided by the number of entries",
+            "The shares of a row sum to 1: divide by the sum of the row.",
+            lambda x: np.exp(x) / x.shape[-1],
+            ROWS,
+        ),
+        Mistake(
+            "brought to length 1",
+            "The numbers were divided by their length. Softmax: exp, then divided by the sum.",
+            lambda x: x / np.linalg.norm(x, axis=-1, keepdims=True),
+            ROWS,
+        ),
+        Mistake(
+            "scaled to 0 … 1",
+            "Softmax: exp, then divided by the sum.",
+            lambda x: (x - x.min(-1, keepdims=True)) / np.ptp(x, axis=-1, keepdims=True),
+            ROWS,
         ),
     ),
     trial=lambda f: lambda X, W_V: f(np.where(CAUSAL, raw(X), -np.inf)) @ X @ W_V,

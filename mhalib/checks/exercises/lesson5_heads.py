@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Mistake, normal
-from mhalib.checks.exercises.shared import LEAK
+from mhalib.checks.exercise import Case, Exercise, Mistake, normal, numbers, sizes
 from mhalib.checks.properties import H, attend_in_heads, merge, split
 
 Array = NDArray[Any]
+MIXED = "a change of the last token moves rows that belong to earlier ones"
 
 RESHAPED = (
     "reshaped before transposing",
@@ -37,7 +38,7 @@ def bad_merge(heads: Array) -> Array:
     return heads.reshape(*batch, n, h * d)
 
 
-def _interleaved(X: Array, n_heads: int) -> Array:
+def interleaved(X: Array, n_heads: int) -> Array:
     """Head i gets features i, i + h, i + 2h, …"""
     *batch, n, width = X.shape
     return np.moveaxis(X.reshape(*batch, n, width // n_heads, n_heads), -1, -3)
@@ -46,6 +47,15 @@ def _interleaved(X: Array, n_heads: int) -> Array:
 def _token_blocks(X: Array, n_heads: int) -> Array:
     *batch, n, width = X.shape
     return X.reshape(*batch, n, n_heads, width // n_heads)
+
+
+def _draw_split(rng: Generator, i: int) -> Case:
+    n, h, d_k = sizes(rng, 3)
+    return Case(numbers(rng, i, n, h * d_k), h)
+
+
+def _draw_merge(rng: Generator, i: int) -> Case:
+    return Case(numbers(rng, i, *sizes(rng, 3)))
 
 
 split_heads = Exercise(
@@ -61,13 +71,14 @@ split_heads = Exercise(
     ),
     batches=(Case(normal(2, 5, 21), 3), Case(normal(2, 3, 7, 10), 2)),
     batch_needed=True,
+    draw=_draw_split,
     mistakes=(
-        Mistake(*RESHAPED, bad_split, LEAK),
+        Mistake(*RESHAPED, bad_split, MIXED),
         Mistake(
             "features interleaved",
             "Head i got every h-th feature. It gets a block of neighbouring ones, so that block"
             " i of the columns of W_Q belongs to head i.",
-            _interleaved,
+            interleaved,
         ),
         Mistake(
             "the head axis is not in front",
@@ -91,6 +102,51 @@ split_heads = Exercise(
             " tokens.",
             lambda X, n_heads: np.stack(np.split(X, n_heads, axis=-2)),
         ),
+        Mistake(
+            "each head gets everything",
+            "The features are divided among the heads, d_k for each.",
+            lambda X, n_heads: np.stack([X] * n_heads),
+        ),
+        Mistake(
+            "n_heads taken as the width",
+            "There are n_heads heads, each d_k = width / n_heads wide. Here it is the other way "
+            "round.",
+            lambda X, n_heads: mhalib.split_heads(X, X.shape[-1] // n_heads),
+        ),
+        Mistake(
+            "reshaped from the transpose",
+            "The features of different tokens were mixed. First cut the features of each token "
+            "into "
+            "blocks, then move the axis of the heads to the front.",
+            lambda X, n_heads: np.swapaxes(X, -1, -2).reshape(n_heads, X.shape[-2], -1),
+            MIXED,
+        ),
+        Mistake(
+            "axes moved into the wrong places",
+            "The blocks are cut rightly, then the axes were put in another order. It is head, "
+            "token, "
+            "feature.",
+            lambda X, n_heads: _token_blocks(X, n_heads).swapaxes(-1, -3),
+        ),
+        Mistake(
+            "axes moved into the wrong places",
+            "The blocks are cut rightly, then the axes were put in another order. It is head, "
+            "token, "
+            "feature.",
+            lambda X, n_heads: _token_blocks(X, n_heads).swapaxes(-1, -2),
+        ),
+        Mistake(
+            "axes moved into the wrong places",
+            "The blocks are cut rightly, then the axes were put in another order. It is head, "
+            "token, "
+            "feature.",
+            lambda X, n_heads: np.moveaxis(_token_blocks(X, n_heads), -1, -3),
+        ),
+        Mistake(
+            "only the first head",
+            "All heads are wanted, on an axis of their own.",
+            lambda X, n_heads: mhalib.split_heads(X, n_heads)[..., 0, :, :],
+        ),
     ),
     trial=lambda f: lambda X, W_V: merge(attend_in_heads(X, W_V, lambda X: f(X, H))),
 )
@@ -107,8 +163,9 @@ merge_heads = Exercise(
     ),
     batches=(Case(normal(2, 3, 5, 7)), Case(normal(2, 3, 7, 5, 2))),
     batch_needed=True,
+    draw=_draw_merge,
     mistakes=(
-        Mistake(*NOT_TRANSPOSED, bad_merge, LEAK),
+        Mistake(*NOT_TRANSPOSED, bad_merge, MIXED),
         Mistake(
             "heads averaged",
             "The heads stand side by side, (n, h·d_v). Their mean forgets which head said what.",
@@ -137,6 +194,58 @@ merge_heads = Exercise(
             "still separate heads",
             "Each token has its blocks together, (n, h, d_v). They are to be joined into one row.",
             lambda heads: heads.swapaxes(-2, -3),
+        ),
+        Mistake(
+            "still separate heads",
+            "These are the heads, as they came. They are to be joined into one row for each token.",
+            lambda heads: heads * 1,
+        ),
+        Mistake(
+            "heads in reverse order",
+            "The block of head 0 comes first.",
+            lambda heads: mhalib.merge_heads(heads[..., ::-1, :, :]),
+        ),
+        Mistake(
+            "only the first head",
+            "The blocks of all heads stand side by side.",
+            lambda heads: heads[..., 0, :, :],
+        ),
+        Mistake(
+            "tokens and features exchanged",
+            "One row for each token: (n, h·d_v). This is its transpose.",
+            lambda heads: mhalib.merge_heads(heads).swapaxes(-1, -2),
+        ),
+        Mistake(
+            "axes moved into the wrong places",
+            "Before the join the axes must stand as token, head, feature.",
+            lambda heads: np.moveaxis(heads, -1, -3).reshape(
+                *heads.shape[:-3], heads.shape[-2], -1
+            ),
+        ),
+        Mistake(
+            "axes moved into the wrong places",
+            "Before the join the axes must stand as token, head, feature.",
+            lambda heads: heads.swapaxes(-1, -2).reshape(*heads.shape[:-3], heads.shape[-2], -1),
+        ),
+        Mistake(
+            "axes moved into the wrong places",
+            "Before the join the axes must stand as token, head, feature.",
+            lambda heads: heads.swapaxes(-1, -3).reshape(*heads.shape[:-3], heads.shape[-2], -1),
+        ),
+        Mistake(
+            "joined without the tokens",
+            "Each token keeps a row of its own.",
+            lambda heads: heads.reshape(*heads.shape[:-3], -1),
+        ),
+        Mistake(
+            "joined without the tokens",
+            "Each token keeps a row of its own.",
+            lambda heads: mhalib.merge_heads(heads).reshape(*heads.shape[:-3], -1),
+        ),
+        Mistake(
+            "the largest of the heads",
+            "The heads stand side by side, (n, h·d_v).",
+            lambda heads: heads.max(axis=-3),
         ),
     ),
     trial=lambda f: lambda X, W_V: f(attend_in_heads(X, W_V, split)),

@@ -6,12 +6,32 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
-from mhalib.checks.exercises.lesson5_heads import NOT_TRANSPOSED, RESHAPED, bad_merge, bad_split
-from mhalib.checks.exercises.shared import ALL_SEEN, LEAK, MASKINGS, ROWS, SCALES, SWAPPED
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
+from mhalib.checks.exercises.lesson5_heads import (
+    NOT_TRANSPOSED,
+    RESHAPED,
+    bad_merge,
+    bad_split,
+    interleaved,
+)
+from mhalib.checks.exercises.shared import (
+    ALL_SEEN,
+    AT_THE_EDGE,
+    LARGE,
+    LEAK,
+    MASKINGS,
+    NO_KEY,
+    ROWS,
+    SCALES,
+    SWAPPED,
+    draw_mask,
+    ignored,
+    inverted,
+)
 from mhalib.checks.properties import CAUSAL, W_O, H, W
 
 Array = NDArray[Any]
@@ -29,17 +49,21 @@ def _multi_head(
     *,
     split: Function = mhalib.split_heads,
     merge: Function = mhalib.merge_heads,
+    makers: str = "QKV",
     roles: str = "QKV",
-    factor: Any = lambda d_k, d_model, h: d_k**-0.5,
+    factor: Any = lambda d_k, d_model, h, n: d_k**-0.5,
     masking: Function = mhalib.attention_weights,
     after: Function = lambda d_k: 1.0,
     edit: Function = lambda heads: heads,
     out: Function = lambda W_O: W_O,
 ) -> Array:
-    made = dict(zip("QKV", (split(X @ W, n_heads) for W in (W_Q, W_K, W_V)), strict=True))
+    W = {"Q": W_Q, "K": W_K, "V": W_V}
+    made = {role: split(X @ W[maker], n_heads) for role, maker in zip("QKV", makers)}
     Q, K, V = (made[role] for role in roles)
     d_k = Q.shape[-1]
-    S = Q @ K.swapaxes(-1, -2) * factor(d_k, X.shape[-1], n_heads)
+    S = Q @ K.swapaxes(-1, -2) * factor(d_k, X.shape[-1], n_heads, len(K[0]))
+    if mask is ALL_SEEN and masking is inverted:
+        masking = ignored
     heads = masking(S, np.broadcast_to(mask, S.shape)) * after(d_k) @ V
     O: Array = merge(edit(heads)) @ out(W_O)
     return O
@@ -65,11 +89,11 @@ def _slices(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, W_O: Array, n_heads: int, mask: Array = ALL_SEEN
 ) -> Array:
     """Each head reads, and projects, only its slice of X."""
-    xs = np.split(X, n_heads, axis=-1)
     heads = []
-    for i, x in enumerate(xs):
-        d = x.shape[-1]
-        Q, K, V = (x @ W[i * d : (i + 1) * d, i * d : (i + 1) * d] for W in (W_Q, W_K, W_V))
+    d = X.shape[-1] // n_heads
+    for i in range(n_heads):
+        block = slice(i * d, (i + 1) * d)
+        Q, K, V = (X[..., block] @ W[block, block] for W in (W_Q, W_K, W_V))
         heads.append(mhalib.attention(Q, K, V, mask=mask))
     return np.concatenate(heads, axis=-1) @ W_O
 
@@ -101,6 +125,30 @@ _SMALL = (
 _CAUSAL = {n: np.tri(n, dtype=bool) for n in (2, 3, 5, 7)}
 _wrong = partial(partial, _multi_head)
 
+
+def _draw(rng: Generator, i: int) -> Case:
+    n, h, d_k, d_v = sizes(rng, 4)
+    d_model = int(rng.choice([3, 5, 13]))
+    shapes = (d_model, h * d_k), (d_model, h * d_k), (d_model, h * d_v), (h * d_v, d_model)
+    kind = 0 if i % 3 == 2 else i  # special ones in float64
+    X, *W = (numbers(rng, kind, *shape, scale=0.7) for shape in ((n, d_model), *shapes))
+    if i % 4 == 0:
+        return Case(X, *W, h)
+    mask = draw_mask(rng, i, n, n)
+    if not mask.any(axis=-1).all():
+        return Case(X, *W, h, mask, note=NO_KEY)
+    if i % 6 == 2:
+        X, W[0], W[1] = (4 * X).round() * 4, W[0].round(1) * 8, W[1].round(1) * 8
+        return Case(X, *W, h, mask, note=LARGE)
+    return Case(X, *W, h, mask)
+
+
+def _first_masked(S: Array, mask: Array) -> Array:
+    mask = mask.copy()
+    mask[..., 1:, :, :] = True
+    return mhalib.attention_weights(S, mask)
+
+
 multi_head_attention = Exercise(
     "multi_head_attention(X, W_Q, W_K, W_V, W_O, n_heads, mask=None)",
     (5, "Split, attend, concatenate, mix"),
@@ -114,9 +162,12 @@ multi_head_attention = Exercise(
         Case(*_weights(5, 6, 2, 3, 3)),
         Case(*_weights(7, 4, 2, 2, 2), _CAUSAL[7]),
         Case(*_weights(5, 6, 3, 2, 2), _CAUSAL[5]),
-        Case(*_weights(7, 11, 3, 2, 5), _CAUSAL[7], note="d_v is not d_k, h·d_v is not d_model"),
+        Case(*_weights(7, 11, 3, 2, 5), _CAUSAL[7]),
+        Case(*_SMALL, np.array([[False, False], [True, True]]), note=NO_KEY),
     ),
     batches=(Case(*_weights(5, 6, 3, 2, 2, 2), _CAUSAL[5]),),
+    draw=_draw,
+    masked=True,
     mistakes=(
         Mistake(
             "reshaped before transposing, and merged without transposing back",
@@ -131,28 +182,28 @@ multi_head_attention = Exercise(
             "scale √d_model",
             "Nearly uniform: the queries and keys of a head have d_k features, not d_model. The"
             " divisor is √d_k.",
-            _wrong(factor=lambda d_k, d_model, h: d_model**-0.5),
+            _wrong(factor=lambda d_k, d_model, h, n: d_model**-0.5),
         ),
         Mistake(
             "scale √h",
             "The divisor comes from the width of a head's queries, √d_k, not from the number of"
             " heads.",
-            _wrong(factor=lambda d_k, d_model, h: h**-0.5),
+            _wrong(factor=lambda d_k, d_model, h, n: h**-0.5),
         ),
         *(
-            Mistake(name, why, _wrong(factor=lambda d_k, d_model, h, f=factor: f(d_k)))
-            for name, (why, factor) in SCALES.items()
+            Mistake(name, why, _wrong(factor=lambda d_k, d_model, h, n, f=factor: f(d_k)))
+            for name, why, factor in SCALES
         ),
         Mistake(
             "scale after the softmax",
             "The weights were divided by √d_k, so that their rows sum to 1/√d_k. The scores "
             "have to be divided, before the softmax.",
-            _wrong(factor=lambda d_k, d_model, h: 1.0, after=lambda d_k: d_k**-0.5),
+            _wrong(factor=lambda d_k, d_model, h, n: 1.0, after=lambda d_k: d_k**-0.5),
             ROWS,
         ),
         *(
             Mistake(name, why, _wrong(masking=wrong), breaks)
-            for name, (why, wrong, breaks) in MASKINGS.items()
+            for name, why, wrong, breaks in MASKINGS
         ),
         Mistake(
             "softmax over the heads",
@@ -208,6 +259,101 @@ multi_head_attention = Exercise(
             "only the first head",
             "All heads gave the output of the first.",
             _wrong(edit=lambda heads: np.broadcast_to(heads[..., :1, :, :], heads.shape)),
+        ),
+        Mistake(
+            "scale √n",
+            "The divisor is √d_k, the root of the width of a head's queries, not of the number of "
+            "keys.",
+            _wrong(factor=lambda d_k, d_model, h, n: n**-0.5),
+        ),
+        Mistake(
+            "scale √(d_model / h)",
+            "The divisor comes from the queries, not from X: a head's queries have d_k features, "
+            "which need not be d_model / h.",
+            _wrong(factor=lambda d_k, d_model, h, n: (d_model / h) ** -0.5),
+        ),
+        Mistake(
+            "scale √(d_model / h)",
+            "The divisor comes from the queries, not from X: a head's queries have d_k features, "
+            "which need not be d_model / h.",
+            _wrong(factor=lambda d_k, d_model, h, n: max(d_model // h, 1e-9) ** -0.5),
+        ),
+        Mistake(
+            "scale of all heads together",
+            "The divisor is √d_k of one head, not the root of the width of all heads together, "
+            "h·d_k.",
+            _wrong(factor=lambda d_k, d_model, h, n: (d_k * h) ** -0.5),
+        ),
+        Mistake("keys made with W_Q", "The keys are X W_K.", _wrong(makers="QQV")),
+        Mistake("queries made with W_K", "The queries are X W_Q.", _wrong(makers="KKV")),
+        Mistake("values made with W_K", "The values are X W_V.", _wrong(makers="QKK")),
+        Mistake("values made with W_Q", "The values are X W_V.", _wrong(makers="QKQ")),
+        Mistake(
+            "the values are X itself",
+            "The values are X W_V, cut into heads.",
+            lambda X, W_Q, W_K, W_V, *rest: _multi_head(X, W_Q, W_K, np.eye(len(W_V)), *rest),
+        ),
+        Mistake(
+            "residual added here",
+            "The sum with X belongs to the block. Here the output O alone was asked for.",
+            lambda X, *rest: X + _multi_head(X, *rest),
+        ),
+        Mistake(
+            "features interleaved",
+            "Head i got every h-th feature. It gets a block of neighbouring ones.",
+            _wrong(split=interleaved),
+        ),
+        Mistake(
+            "heads in reverse order",
+            "The block of head 0 comes first.",
+            _wrong(edit=lambda heads: heads[..., ::-1, :, :]),
+        ),
+        Mistake(
+            "merged with the features interleaved",
+            "Each head keeps its block of neighbouring columns.",
+            _wrong(
+                merge=lambda heads: np.moveaxis(heads, -3, -1).reshape(
+                    *heads.shape[:-3], heads.shape[-2], -1
+                )
+            ),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "Without a mask every token sees every token. Only the mask that is given hides some.",
+            lambda X, W_Q, W_K, W_V, W_O, h, mask=ALL_SEEN: _multi_head(
+                X, W_Q, W_K, W_V, W_O, h, mask & np.tri(X.shape[-2], dtype=bool)
+            ),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "Without a mask every token sees every token. Only the mask that is given hides some.",
+            lambda X, W_Q, W_K, W_V, W_O, h, mask=None: _multi_head(
+                X, W_Q, W_K, W_V, W_O, h, np.tri(X.shape[-2], dtype=bool) if mask is None else mask
+            ),
+        ),
+        Mistake(
+            "the mask for the first head only",
+            "All heads of a layer have the same mask.",
+            _wrong(masking=_first_masked),
+            LEAK,
+        ),
+        Mistake(
+            "heads added, each with the first block of W_O",
+            "Each head has a block of rows of W_O of its own.",
+            lambda X, W_Q, W_K, W_V, W_O, h, mask=ALL_SEEN: _multi_head(
+                X, W_Q, W_K, W_V, np.tile(W_O[: len(W_O) // h], (h, 1)), h, mask
+            ),
+        ),
+        Mistake(
+            "W_O applied twice",
+            "The last step is one product with W_O.",
+            lambda X, W_Q, W_K, W_V, W_O, h, mask=ALL_SEEN: (
+                _multi_head(X, W_Q, W_K, W_V, W_O, h, mask) @ W_O
+            ),
+        ),
+        *(
+            Mistake(name, why, _wrong(masking=wrong), breaks)
+            for name, why, wrong, breaks in AT_THE_EDGE
         ),
     ),
     trial=lambda f: lambda X, W_V: f(X, *W[:2], W_V, W_O, H, CAUSAL),

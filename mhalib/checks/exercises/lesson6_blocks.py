@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
 
 Array = NDArray[Any]
 
@@ -40,6 +41,8 @@ _ATTEND = Part("X ↦ running mean of the tokens", _mix)
 _SQUARES = Part("X ↦ X²", lambda X: X**2)
 _NORM_1 = Part("X ↦ X / (1 + |X|)", lambda X: X / (1 + np.abs(X)))
 _NORM_2 = Part("X ↦ tanh X + 3", lambda X: np.tanh(X) + 3)
+
+_SINES = Part("X ↦ sin X − ½", lambda X: np.sin(X) - 0.5)
 
 _BLOCK_CASES = (
     Case(np.array([[1.0, 3.0]]), _IDENTITY, _ZERO, _NORM, _NORM),
@@ -77,12 +80,22 @@ NO_RESIDUAL = (
     "replace it."
 )
 
+_PARTS = (_ATTEND, _SQUARES, _NORM_1, _NORM_2, _SINES, _IDENTITY)
+
+
+def _draw(rng: Generator, i: int) -> Case:
+    n, d = sizes(rng, 2)
+    parts = [_PARTS[k] for k in rng.permutation(len(_PARTS))[:4]]
+    return Case(numbers(rng, i, n, d), *parts)
+
+
 post_norm_block = Exercise(
     "post_norm_block(X, attend, feed_forward, norm_1, norm_2)",
     (6, "The block, in two orders"),
     _post,
     cases=_BLOCK_CASES,
     batches=_BLOCK_BATCHES,
+    draw=_draw,
     mistakes=(
         Mistake(
             "pre-norm",
@@ -148,6 +161,41 @@ post_norm_block = Exercise(
             "The feed-forward reads what the attention has written.",
             lambda X, a, f, n1, n2: n2(n1(X + a(X)) + f(X)),
         ),
+        Mistake(
+            "one norm for both",
+            "Each of the two sums is normalised, the first before the feed-forward reads it.",
+            lambda X, a, f, n1, n2: n2(n1(X + a(X) + f(X + a(X)))),
+        ),
+        Mistake(
+            "normalised before the sublayers, too",
+            "Post-norm normalises the sums alone; the sublayers read the stream as it is.",
+            lambda X, a, f, n1, n2: (lambda Y: n2(Y + f(n2(Y))))(n1(X + a(n1(X)))),
+        ),
+        Mistake(
+            "the attention alone",
+            "The second half is missing: the feed-forward, its sum and its norm.",
+            lambda X, a, f, n1, n2: n1(X + a(X)),
+        ),
+        Mistake(
+            "the feed-forward alone",
+            "The first half is missing: the attention, its sum and its norm.",
+            lambda X, a, f, n1, n2: n2(X + f(X)),
+        ),
+        Mistake(
+            "the feed-forward reads the sum before its norm",
+            "The feed-forward reads the stream as it is after the first norm.",
+            lambda X, a, f, n1, n2: n2(n1(X + a(X)) + f(X + a(X))),
+        ),
+        Mistake(
+            "sublayers one after the other, one sum",
+            "Each sublayer has a sum of its own.",
+            lambda X, a, f, n1, n2: n2(X + f(n1(a(X)))),
+        ),
+        Mistake(
+            "subtracted, not added",
+            "A sublayer's output is added to the stream.",
+            lambda X, a, f, n1, n2: _post(X, lambda X: -a(X), lambda X: -f(X), n1, n2),
+        ),
     ),
 )
 
@@ -157,6 +205,7 @@ pre_norm_block = Exercise(
     _pre,
     cases=_BLOCK_CASES,
     batches=_BLOCK_BATCHES,
+    draw=_draw,
     mistakes=(
         Mistake(
             "residual from the normed input",
@@ -217,6 +266,52 @@ pre_norm_block = Exercise(
             "attention and feed-forward side by side",
             "The feed-forward reads what the attention has written.",
             lambda X, a, f, n1, n2: X + a(n1(X)) + f(n2(X)),
+        ),
+        Mistake(
+            "no norm",
+            "Both sublayers get a normalised input.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(Y))(X + a(X)),
+        ),
+        Mistake(
+            "a norm at the end, too",
+            "The stream leaves a pre-norm block as it is; only what enters a sublayer is "
+            "normalised.",
+            lambda X, a, f, n1, n2: n2(_pre(X, a, f, n1, n2)),
+        ),
+        Mistake(
+            "residual from the normed input, once",
+            "The second sum starts from the stream itself, not from its norm.",
+            lambda X, a, f, n1, n2: (lambda Y: n2(Y) + f(n2(Y)))(X + a(n1(X))),
+        ),
+        Mistake(
+            "residual from the normed input, once",
+            "The first sum starts from the stream itself, not from its norm.",
+            lambda X, a, f, n1, n2: (lambda Y: Y + f(n2(Y)))(n1(X) + a(n1(X))),
+        ),
+        Mistake(
+            "the attention alone",
+            "The second half is missing: the feed-forward of the second norm, and its sum.",
+            lambda X, a, f, n1, n2: X + a(n1(X)),
+        ),
+        Mistake(
+            "the feed-forward alone",
+            "The first half is missing: the attention of the first norm, and its sum.",
+            lambda X, a, f, n1, n2: X + f(n2(X)),
+        ),
+        Mistake(
+            "feed-forward before the attention",
+            "The attention comes first.",
+            lambda X, a, f, n1, n2: _pre(X, f, a, n1, n2),
+        ),
+        Mistake(
+            "the feed-forward reads the block's input",
+            "The feed-forward reads the norm of the stream as it is after the attention.",
+            lambda X, a, f, n1, n2: X + a(n1(X)) + f(n2(n1(X))),
+        ),
+        Mistake(
+            "subtracted, not added",
+            "A sublayer's output is added to the stream.",
+            lambda X, a, f, n1, n2: _pre(X, lambda X: -a(X), lambda X: -f(X), n1, n2),
         ),
     ),
 )

@@ -6,10 +6,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
+from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
 
 Array = NDArray[Any]
 
@@ -39,6 +40,20 @@ def _plain(n: int) -> tuple[Array, Array]:
     return np.ones(n), np.zeros(n)
 
 
+def _draw_norm(rng: Generator, i: int) -> Case:
+    n, d = int(rng.choice([1, 3, 5])), int(rng.choice([2, 7, 11]))
+    X, gamma, beta = numbers(rng, i, n, d), numbers(rng, i, d), numbers(rng, i, d)
+    eps = (0.0, 1e-5, 0.3, 2.0)[i % 4]
+    if i % 6 == 5:
+        X[:] = X[:, :1]
+        return Case(X, gamma, beta, max(eps, 1e-5), note="rows of equal numbers")
+    if i % 6 == 2:
+        return Case(X.astype(float) * 1e-3, gamma, beta, 1e-5)
+    if i % 6 == 4:
+        return Case((40 * X).round() + 500, gamma, beta, eps, note="large numbers")
+    return Case(X, gamma, beta, eps)
+
+
 layer_norm = Exercise(
     "layer_norm(X, gamma, beta, eps)",
     (6, "LayerNorm, by hand"),
@@ -56,6 +71,8 @@ layer_norm = Exercise(
         Case(normal(5), *_plain(5), 0.1),
     ),
     batch_needed=True,
+    draw=_draw_norm,
+    rowwise=True,
     mistakes=(
         Mistake(
             "variance divided by n − 1",
@@ -121,6 +138,106 @@ layer_norm = Exercise(
             "beta is added last: gamma · x + beta, not gamma · (x + beta).",
             lambda X, gamma, beta, eps: _norm(X, gamma, gamma * beta, eps),
         ),
+        Mistake(
+            "** 1/2 is half, not the root",
+            "Powers come before division: v ** 1/2 is (v ** 1) / 2. The root needs brackets.",
+            lambda X, gamma, beta, eps: _norm(X, 2 * gamma, beta, eps, power=1.0),
+        ),
+        Mistake(
+            "gamma and beta exchanged",
+            "gamma stretches, beta shifts: gamma · x + beta.",
+            lambda X, gamma, beta, eps: _norm(X, beta, gamma, eps),
+        ),
+        Mistake(
+            "eps squared",
+            "eps is added to the variance as it is.",
+            lambda X, gamma, beta, eps: _norm(X, gamma, beta, eps * eps),
+            "with a large eps the values differ",
+        ),
+        Mistake(
+            "eps subtracted",
+            "eps is added to the variance.",
+            lambda X, gamma, beta, eps: _norm(X, gamma, beta, -eps),
+        ),
+        Mistake(
+            "eps added twice",
+            "eps is added to the variance, once, and under the root.",
+            lambda X, gamma, beta, eps: (
+                gamma
+                * (X - X.mean(-1, keepdims=True))
+                / (np.sqrt(X.var(-1, keepdims=True) + eps) + eps)
+                + beta
+            ),
+        ),
+        *(
+            Mistake(
+                "a fixed eps",
+                "eps is an argument: take the one that came.",
+                lambda X, gamma, beta, eps, fixed=fixed: _norm(X, gamma, beta, fixed),
+                "with a large eps the values differ",
+            )
+            for fixed in (1e-5, 1e-6, 1e-8, 1e-12)
+        ),
+        Mistake(
+            "not divided",
+            "The mean was subtracted; the root of the variance is still to be divided by.",
+            lambda X, gamma, beta, eps: gamma * (X - X.mean(-1, keepdims=True)) + beta,
+            "the rows of the result do not have variance 1",
+        ),
+        Mistake(
+            "mean not subtracted above the line",
+            "The variance is right, but X itself was divided, not X minus its mean.",
+            lambda X, gamma, beta, eps: gamma * X / np.sqrt(X.var(-1, keepdims=True) + eps) + beta,
+            "the rows of the result do not have mean 0",
+        ),
+        Mistake(
+            "multiplied by the spread",
+            "The numbers are divided by the root of the variance, not multiplied.",
+            partial(_norm, power=-0.5),
+        ),
+        Mistake(
+            "variance divided by n − 1, eps outside the root",
+            "Two things: the variance is the mean of the squares, and eps belongs to it.",
+            partial(_norm, ddof=1, outside=True),
+        ),
+        Mistake(
+            "the sum of squares, not their mean",
+            "The variance is the mean of the squares: divided by the number of features.",
+            lambda X, gamma, beta, eps: (
+                gamma
+                * (X - X.mean(-1, keepdims=True))
+                / np.sqrt(X.var(-1, keepdims=True) * X.shape[-1] + eps)
+                + beta
+            ),
+        ),
+        Mistake(
+            "scaled to 0 … 1",
+            "Layer norm subtracts the mean and divides by the root of the variance.",
+            lambda X, gamma, beta, eps: (
+                gamma * (X - X.min(-1, keepdims=True)) / (np.ptp(X, axis=-1, keepdims=True) + eps)
+                + beta
+            ),
+        ),
+        Mistake(
+            "median instead of mean",
+            "The mean of the features is subtracted.",
+            lambda X, gamma, beta, eps: (
+                gamma
+                * (X - np.median(X, axis=-1, keepdims=True))
+                / np.sqrt(X.var(-1, keepdims=True) + eps)
+                + beta
+            ),
+        ),
+        Mistake(
+            "absolute deviation instead of the root of the variance",
+            "The spread is the root of the mean square, not the mean of the absolute values.",
+            lambda X, gamma, beta, eps: (
+                gamma
+                * (X - X.mean(-1, keepdims=True))
+                / (abs(X - X.mean(-1, keepdims=True)).mean(-1, keepdims=True) + eps)
+                + beta
+            ),
+        ),
     ),
 )
 
@@ -144,6 +261,15 @@ def _ffn_case(*batch: int, d: int, d_ff: int) -> tuple[Array, ...]:
     return (normal(*batch, d), *(normal(*shape, seed=i) for i, shape in enumerate(shapes, 1)))
 
 
+def _draw_ffn(rng: Generator, i: int) -> Case:
+    n, d, d_ff = sizes(rng, 3)
+    shapes = (n, d), (d, d_ff), (d_ff,), (d_ff, d), (d,)
+    arrays = [numbers(rng, i, *shape) for shape in shapes]
+    if i % 6 == 4:
+        arrays[0] = arrays[0] * 32
+    return Case(*arrays)
+
+
 feed_forward = Exercise(
     "feed_forward(X, W_1, b_1, W_2, b_2)",
     (6, "The feed-forward network"),
@@ -161,6 +287,8 @@ feed_forward = Exercise(
     ),
     batches=(Case(*_ffn_case(2, 3, d=5, d_ff=7)),),
     batch_needed=True,
+    draw=_draw_ffn,
+    rowwise=True,
     mistakes=(
         Mistake(
             "no activation",
@@ -208,6 +336,101 @@ feed_forward = Exercise(
             "residual added here",
             "The sum with X belongs to the block, not to the feed-forward network.",
             lambda X, W_1, b_1, W_2, b_2: X + _ffn(X, W_1, b_1, W_2, b_2),
+        ),
+        *(
+            Mistake(
+                "ReLU cut off above",
+                f"ReLU keeps positive numbers as they are. Here they end at {top}.",
+                partial(_ffn, bend=lambda X, top=top: np.clip(X, 0, top)),
+            )
+            for top in (1, 6, 5, 10)
+        ),
+        Mistake(
+            "ReLU the wrong way round",
+            "ReLU turns negative numbers into 0 and keeps positive ones.",
+            partial(_ffn, bend=lambda X: np.minimum(X, 0)),
+        ),
+        Mistake(
+            "leaky ReLU",
+            "ReLU turns negative numbers into 0, exactly.",
+            partial(_ffn, bend=lambda X: np.where(X > 0, X, 0.01 * X)),
+        ),
+        Mistake(
+            "leaky ReLU",
+            "ReLU turns negative numbers into 0, exactly.",
+            partial(_ffn, bend=lambda X: np.where(X > 0, X, 0.1 * X)),
+        ),
+        Mistake(
+            "tanh instead of ReLU",
+            "This exercise uses ReLU, max(x, 0), as the paper does.",
+            partial(_ffn, bend=np.tanh),
+        ),
+        Mistake(
+            "sigmoid instead of ReLU",
+            "This exercise uses ReLU, max(x, 0), as the paper does.",
+            partial(_ffn, bend=lambda X: 1 / (1 + np.exp(-X))),
+        ),
+        Mistake(
+            "SiLU instead of ReLU",
+            "This exercise uses ReLU, max(x, 0), as the paper does.",
+            partial(_ffn, bend=lambda X: X / (1 + np.exp(-X))),
+        ),
+        Mistake(
+            "softplus instead of ReLU",
+            "This exercise uses ReLU, max(x, 0), as the paper does.",
+            partial(_ffn, bend=lambda X: np.logaddexp(0, X)),
+        ),
+        Mistake(
+            "GELU instead of ReLU",
+            "This exercise uses ReLU, max(x, 0), as the paper does.",
+            partial(
+                _ffn, bend=lambda X: X / 2 * (1 + np.tanh(0.7978845608 * (X + 0.044715 * X**3)))
+            ),
+        ),
+        Mistake(
+            "softmax instead of ReLU",
+            "This exercise uses ReLU, max(x, 0), as the paper does.",
+            partial(_ffn, bend=mhalib.softmax),
+        ),
+        Mistake(
+            "a step instead of ReLU",
+            "ReLU keeps a positive number as it is; this makes it 1.",
+            partial(_ffn, bend=lambda X: np.where(X > 0, 1.0, 0.0)),
+        ),
+        Mistake(
+            "squared ReLU",
+            "ReLU keeps a positive number as it is; this squares it.",
+            partial(_ffn, bend=lambda X: np.maximum(X, 0) ** 2),
+        ),
+        Mistake(
+            "activation before the first layer",
+            "ReLU stands between the two layers.",
+            lambda X, *rest: _ffn(np.maximum(X, 0), *rest, bend=lambda X: X),
+        ),
+        Mistake(
+            "activation before the first layer, too",
+            "ReLU stands between the two layers, and only there.",
+            lambda X, *rest: _ffn(np.maximum(X, 0), *rest),
+        ),
+        Mistake(
+            "both biases left out",
+            "The biases are missing.",
+            lambda X, W_1, b_1, W_2, b_2: _ffn(X, W_1, 0 * b_1, W_2, 0 * b_2),
+        ),
+        Mistake(
+            "bias subtracted",
+            "Both biases are added.",
+            lambda X, W_1, b_1, W_2, b_2: _ffn(X, W_1, -b_1, W_2, b_2),
+        ),
+        Mistake(
+            "bias subtracted",
+            "Both biases are added.",
+            lambda X, W_1, b_1, W_2, b_2: _ffn(X, W_1, b_1, W_2, -b_2),
+        ),
+        Mistake(
+            "normalised here",
+            "The norm belongs to the block, not to the feed-forward network.",
+            lambda X, *rest: mhalib.layer_norm(_ffn(X, *rest)),
         ),
     ),
 )

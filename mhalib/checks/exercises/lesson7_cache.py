@@ -7,10 +7,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse, normal
+from mhalib.checks.exercise import (
+    Case,
+    Exercise,
+    Function,
+    Mistake,
+    Misuse,
+    Nothing,
+    normal,
+    numbers,
+    sizes,
+)
 from mhalib.checks.properties import W
 
 Array = NDArray[Any]
@@ -30,11 +41,13 @@ def _decode(
     cache, outputs = None, []
     for X_new in _pieces(X, sizes):
         answer = step(X_new, W_Q, W_K, W_V, cache)
-        if answer is None:
-            raise Misuse("It returned a value of type NoneType.")
-        if not isinstance(answer, tuple) or len(answer) != 2:
+        if answer is None or answer is ...:
+            raise Nothing(answer)
+        if not isinstance(answer, (tuple, list)) or len(answer) != 2:
             raise Misuse(
-                ". Two things were expected: the outputs of the new tokens, and the cache."
+                f"It returned a value of type {type(answer).__name__}. Two things were expected: "
+                f"the "
+                "outputs of the new tokens, and the cache."
             )
         O, cache = answer
         outputs.append(O)
@@ -88,6 +101,36 @@ def _decode_case(d: int, d_k: int, d_v: int, *sizes: int) -> Case:
 
 _ONE = np.array([[1.0]])
 
+
+def _all_so_far(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -> Any:
+    X = X if cache is None else np.concatenate([cache, X])
+    return mhalib.attention(X @ W_Q, X @ W_K, X @ W_V, causal=True), X
+
+
+def _draw(rng: Generator, i: int) -> Case:
+    d, d_k, d_v = sizes(rng, 3)
+    pieces = tuple(int(size) for size in rng.integers(1, 4, 1 + i % 4))
+    arrays = [numbers(rng, i, *shape) for shape in ((sum(pieces), d), (d, d_k), (d, d_k), (d, d_v))]
+    return Case(*arrays, pieces)
+
+
+def _made(roles: str) -> Function:
+    """A step whose queries, keys and values are made with other matrices."""
+
+    def wrong(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -> Any:
+        W = {"Q": W_Q, "K": W_K, "V": W_V}
+        Q, K, V = (W[role] for role in roles)
+        return _step(X, Q, K, V, cache)
+
+    return wrong
+
+
+def _scale(factor: Function) -> Function:
+    return lambda X, W_Q, W_K, W_V, cache: _step(
+        X, W_Q, W_K, W_V, cache, scale=factor(W_Q.shape[1], W_Q.shape[0])
+    )
+
+
 cached_attention = Exercise(
     "cached_attention(X_new, W_Q, W_K, W_V, cache)",
     (7, "Keep what you have: the KV cache"),
@@ -99,6 +142,8 @@ cached_attention = Exercise(
         _decode_case(5, 3, 2, 2, 2, 3),
         _decode_case(3, 2, 5, 5),
     ),
+    draw=_draw,
+    masked=True,
     mistakes=(
         Mistake(
             "top-left causal mask",
@@ -143,6 +188,54 @@ cached_attention = Exercise(
             _new_in_front,
         ),
         Mistake("no scale", "The scores were not divided by √d_k.", partial(_step, scale=1.0)),
+        Mistake(
+            "divided by d_k",
+            "Too flat. The divisor is √d_k, its root.",
+            _scale(lambda d_k, d: 1 / d_k),
+        ),
+        Mistake(
+            "d_k ** 1/2 is half of d_k",
+            "Powers come before division: d_k ** 1/2 is (d_k ** 1) / 2. The root needs brackets.",
+            _scale(lambda d_k, d: 1 / d_k / 2),
+        ),
+        Mistake(
+            "d_k ** 1/2 is half of d_k",
+            "Powers come before division: d_k ** 1/2 is (d_k ** 1) / 2. The root needs brackets.",
+            _scale(lambda d_k, d: 2 / d_k),
+        ),
+        Mistake(
+            "multiplied by √d_k",
+            "Too sharp: the scores are divided by √d_k, not multiplied.",
+            _scale(lambda d_k, d: d_k**0.5),
+        ),
+        Mistake(
+            "scale √d_model",
+            "The divisor is √d_k, the root of the width of a query, not of X.",
+            _scale(lambda d_k, d: d**-0.5),
+        ),
+        Mistake("keys made with W_Q", "The keys are X W_K.", _made("QQV")),
+        Mistake("queries made with W_K", "The queries are X W_Q.", _made("KKV")),
+        Mistake("values made with W_K", "The values are X W_V.", _made("QKK")),
+        Mistake(
+            "Q and K swapped",
+            "The queries come from the new tokens and W_Q, the keys from W_K.",
+            _made("KQV"),
+        ),
+        Mistake(
+            "strictly before itself",
+            "A token also looks at itself: the newest query sees the newest key.",
+            partial(_step, mask=lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q - 1, dtype=bool)),
+        ),
+        Mistake(
+            "all outputs so far returned",
+            "The outputs of the new tokens were asked for.",
+            lambda X, W_Q, W_K, W_V, cache: _all_so_far(X, W_Q, W_K, W_V, cache),
+        ),
+        Mistake(
+            "residual added here",
+            "The sum with X belongs to the block. The averages alone were asked for.",
+            lambda X, *rest: (lambda O, kept: (X + O, kept))(*_step(X, *rest)),
+        ),
     ),
     returns="arrays",
     call=_decode,

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
@@ -29,17 +30,53 @@ _ZERO = (
     "A logit of 0 is an ordinary logit, exp(0) = 1. What is cut off needs −∞.",
 )
 
+TIES = "equal logits"
+LARGE_NEGATIVE = (
+    "a large negative number instead of −∞",
+    "What is cut off needs probability 0, and only −∞ gives exactly that.",
+)
+
+
+def _draw_k(rng: Generator, i: int) -> Case:
+    V = (2, 5, 7, 11, 29, 101)[i % 6]
+    k = int(rng.integers(1, V + 1))
+    if i % 2:
+        return Case(rng.integers(0, 4, V).astype(float), k, note=TIES)
+    return Case(_apart(rng, V).astype(np.float32 if i % 8 == 2 else np.float64), k)
+
+
+def _apart(rng: Generator, V: int) -> Array:
+    """Return V logits, no two of them alike, of both signs."""
+    return rng.permutation(V) / 4 - V / 8 + 0.1
+
+
+def _draw_p(rng: Generator, i: int) -> Case:
+    """A cut in the middle between two sums, so that rounding cannot move it."""
+    V = (2, 5, 7, 11, 32, 3)[i % 6]
+    logits = _apart(rng, V)
+    if i % 3 == 2:
+        logits = rng.integers(0, 3, V).astype(float)
+    sums = np.cumsum(np.sort(mhalib.softmax(logits))[::-1])
+    kept = int(rng.integers(0, len(sums)))
+    p = float((sums[kept] + (sums[kept - 1] if kept else 0.0)) / 2)
+    if i % 8 == 4:
+        return Case(logits + 1024.0, p, note="large logits")
+    return Case(logits, p, note=TIES * (i % 3 == 2))
+
+
 top_k_filter = Exercise(
     "top_k_filter(logits, k)",
     (7, "Choosing a word"),
     mhalib.top_k_filter,
+    returns="vector",
     cases=(
         Case(np.array([1.0, 3.0, 2.0]), 2),
         Case(np.array([1.0, 3.0, -2.0]), 1),
         Case(normal(11), 3),
         Case(normal(5) - 4, 5),
-        Case(np.array([2.0, 2.0, 1.0, 2.0]), 2, note="equal logits"),
+        Case(np.array([2.0, 2.0, 1.0, 2.0]), 2, note=TIES),
     ),
+    draw=_draw_k,
     mistakes=(
         Mistake(*_ZERO, lambda logits, k: _keep(logits, _order(logits)[:k], 0.0)),
         Mistake(
@@ -80,6 +117,56 @@ top_k_filter = Exercise(
             "These are the ids of the largest logits. The filtered logits were asked for.",
             lambda logits, k: _order(logits)[:k],
         ),
+        *(
+            Mistake(
+                *LARGE_NEGATIVE,
+                lambda logits, k, other=other: _keep(logits, _order(logits)[:k], other),
+            )
+            for other in (-1e9, -1e10, -1e4, -100.0)
+        ),
+        Mistake(
+            "others set to NaN",
+            "What is cut off gets −∞, so that its probability is 0.",
+            lambda logits, k: _keep(logits, _order(logits)[:k], np.nan),
+        ),
+        Mistake(
+            "sorted, places lost",
+            "Each logit keeps its place, so that a place is still an id.",
+            lambda logits, k: np.where(np.arange(len(logits)) < k, np.sort(logits)[::-1], -np.inf),
+        ),
+        Mistake(
+            "the first k places kept",
+            "The k largest logits stay, wherever they stand.",
+            lambda logits, k: np.where(np.arange(len(logits)) < k, logits, -np.inf),
+        ),
+        Mistake(
+            "probabilities returned",
+            "The filtered logits were asked for; the softmax follows later.",
+            lambda logits, k: mhalib.softmax(_keep(logits, _order(logits)[:k])),
+        ),
+        Mistake(
+            "the kept ones cut off",
+            "The k largest logits stay; the others become −∞. Here it is the other way round.",
+            lambda logits, k: _keep(logits, _order(logits)[k:]),
+        ),
+        Mistake(
+            "ones instead of the kept logits",
+            "A kept logit stays as it is.",
+            lambda logits, k: np.where(np.isfinite(_keep(logits, _order(logits)[:k])), 1.0, 0.0),
+        ),
+        Mistake(
+            "by absolute value",
+            "The largest logits stay: a very negative one is small.",
+            lambda logits, k: _keep(logits, _order(abs(logits))[:k]),
+        ),
+        Mistake(
+            "each value counted once",
+            "Equal logits are different tokens, and each counts.",
+            lambda logits, k: np.where(
+                logits >= np.unique(logits)[-min(k, len(np.unique(logits)))], logits, -np.inf
+            ),
+            TIES,
+        ),
     ),
 )
 
@@ -102,13 +189,20 @@ top_p_filter = Exercise(
     "top_p_filter(logits, p)",
     (7, "Choosing a word"),
     mhalib.top_p_filter,
+    returns="vector",
     cases=(
         Case(np.log([0.5, 0.3, 0.2]), 0.6),
         Case(np.log([0.1, 0.4, 0.2, 0.3]), 0.65),
         Case(np.log([0.1, 0.7, 0.2]), 0.5),
         Case(normal(11) * 2, 0.9),
         Case(np.log([0.1, 0.5, 0.15, 0.25]), 0.8),
+        Case(np.array([2.0, 1.0, 0.0]), 1.0, note="p = 1"),
+        Case(np.array([0.0, 0.0]), 0.5, note="a sum that is exactly p"),
+        Case(np.zeros(8), 0.25, note="a sum that is exactly p"),
+        Case(np.zeros(32), 0.5, note="a sum that is exactly p"),
+        Case(np.array([1000.0, 0.0, 999.0]), 0.5, note="large logits"),
     ),
+    draw=_draw_p,
     mistakes=(
         Mistake(*_ZERO, partial(_top_p, other=0.0)),
         Mistake(
@@ -147,6 +241,88 @@ top_p_filter = Exercise(
             "probabilities returned",
             "The filtered logits were asked for; the softmax follows later.",
             lambda logits, p: mhalib.softmax(_top_p(logits, p)),
+        ),
+        *(
+            Mistake(*LARGE_NEGATIVE, partial(_top_p, other=other))
+            for other in (-1e9, -1e10, -1e4, -100.0)
+        ),
+        Mistake(
+            "one more where the sum is exactly p",
+            "A token stays if those before it have less than p together. Here equal is enough.",
+            partial(_top_p, keep=lambda before, share, p: before <= p),
+            "a sum that is exactly p",
+        ),
+        Mistake(
+            "among equals the larger id",
+            "Among equal logits the smaller id stays.",
+            partial(_top_p, order=lambda logits: np.argsort(logits, kind="stable")[::-1]),
+            TIES,
+        ),
+        Mistake(
+            "equal logits let too many in",
+            "Several logits equal the last one kept, and all of them stayed. Among equals the "
+            "smaller "
+            "ids stay.",
+            lambda logits, p: np.where(
+                logits >= logits[np.isfinite(_top_p(logits, p))].min(), logits, -np.inf
+            ),
+            TIES,
+        ),
+        Mistake(
+            "1 − p taken for p",
+            "The kept probabilities sum to p or a little more, not the ones cut off.",
+            lambda logits, p: _top_p(logits, 1 - p),
+        ),
+        Mistake(
+            "maximum not subtracted",
+            "exp of a large logit overflows. Subtract the maximum first.",
+            partial(_top_p, shares=lambda logits: np.exp(logits) / np.exp(logits).sum()),
+            "large logits",
+        ),
+        Mistake(
+            "sorted, places lost",
+            "Each logit keeps its place, so that a place is still an id.",
+            lambda logits, p: np.sort(_top_p(logits, p))[::-1],
+        ),
+        Mistake(
+            "only the kept logits returned",
+            "All V places stay, so that a place is still an id. Those cut off get −∞.",
+            lambda logits, p: np.sort(logits[np.isfinite(_top_p(logits, p))])[::-1],
+        ),
+        Mistake(
+            "the kept ones cut off",
+            "The likeliest stay; the others become −∞. Here it is the other way round.",
+            lambda logits, p: np.where(np.isfinite(_top_p(logits, p)), -np.inf, logits),
+        ),
+        Mistake(
+            "one too few",
+            "The token with which the sum reaches p belongs to the kept ones. Only the likeliest "
+            "is kept in any case.",
+            partial(
+                _top_p,
+                keep=lambda before, share, p: (before + share <= p) | (before == 0),
+            ),
+        ),
+        Mistake(
+            "one too few",
+            "The token with which the sum reaches p belongs to the kept ones. Only the likeliest "
+            "is kept in any case.",
+            partial(
+                _top_p,
+                keep=lambda before, share, p: (before + share < p) | (before == 0),
+            ),
+        ),
+        Mistake(
+            "compared with the largest probability",
+            "p limits the sum of the kept probabilities.",
+            lambda logits, p: np.where(
+                mhalib.softmax(logits) >= p * mhalib.softmax(logits).max(), logits, -np.inf
+            ),
+        ),
+        Mistake(
+            "each probability compared with p",
+            "p limits the sum of the kept probabilities, not each of them.",
+            lambda logits, p: np.where(mhalib.softmax(logits) >= 1 - p, logits, -np.inf),
         ),
     ),
 )

@@ -6,10 +6,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Function, Mistake, Misuse, normal
+from mhalib.checks.exercise import (
+    Case,
+    Exercise,
+    Function,
+    Mistake,
+    Misuse,
+    Nothing,
+    normal,
+    numbers,
+    sizes,
+)
 
 Array = NDArray[Any]
 
@@ -20,6 +31,20 @@ _HEAD_CASES = (
     Case(normal(3, 5), normal(7, 5, seed=1)),
 )
 
+
+def _draw_logits(rng: Generator, i: int) -> Case:
+    n, d_model, V = sizes(rng, 3)
+    return Case(numbers(rng, i, n, d_model), numbers(rng, i, V, d_model))
+
+
+def _draw_head(rng: Generator, i: int) -> Case:
+    return Case(*_draw_logits(rng, i).args[::-1])
+
+
+def _unit(X: Array) -> Array:
+    return X / np.linalg.norm(X, axis=-1, keepdims=True)
+
+
 tied_logits = Exercise(
     "tied_logits(X, E)",
     (7, "One dot product for each word"),
@@ -27,6 +52,8 @@ tied_logits = Exercise(
     cases=_HEAD_CASES,
     batches=(Case(normal(2, 3, 5), normal(7, 5, seed=1)), Case(normal(5), normal(7, 5, seed=1))),
     batch_needed=True,
+    draw=_draw_logits,
+    rowwise=True,
     mistakes=(
         Mistake(
             "Eᵀ missing",
@@ -54,6 +81,36 @@ tied_logits = Exercise(
             "A logit is a dot product, not a distance.",
             lambda X, E: -((X[..., None, :] - E) ** 2).sum(axis=-1),
         ),
+        Mistake(
+            "cosine instead of dot product",
+            "Both vectors were brought to length 1. Their lengths count.",
+            lambda X, E: _unit(X) @ _unit(E).T,
+        ),
+        Mistake(
+            "multiplied by √d_model",
+            "The logits are plain dot products.",
+            lambda X, E: X @ E.T * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "log-probabilities returned",
+            "Logits come before the softmax. These have been normalised already.",
+            lambda X, E: mhalib.log_softmax(X @ E.T),
+        ),
+        Mistake(
+            "tokens and words exchanged",
+            "One row for each token, one column for each word: (*batch, V).",
+            lambda X, E: E @ X.T,
+        ),
+        Mistake(
+            "the likeliest ids returned",
+            "The logits of all words were asked for.",
+            lambda X, E: (X @ E.T).argmax(axis=-1),
+        ),
+        Mistake(
+            "only the last token",
+            "Each token has its row of logits.",
+            lambda X, E: X[-1] @ E.T,
+        ),
     ),
 )
 
@@ -62,6 +119,8 @@ def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
     """Make the head from a table, edit the table afterwards, then use the head."""
     table = E * 0
     head = tied_head(table)
+    if head is None or head is ...:
+        raise Nothing(head)
     if not callable(head):
         raise Misuse(
             f"It returned a value of type {type(head).__name__}. A function head(X) was expected."
@@ -75,6 +134,7 @@ tied_head = Exercise(
     (7, "One table at both ends"),
     lambda E: lambda X: X @ E.T,
     cases=tuple(Case(case.args[1], case.args[0]) for case in _HEAD_CASES),
+    draw=_draw_head,
     mistakes=(
         Mistake(
             "tied head copied, not shared",
@@ -88,6 +148,26 @@ tied_head = Exercise(
             "Eᵀ missing",
             "A logit is the dot product of x with a row of E: X Eᵀ.",
             lambda E: lambda X: X @ E,
+        ),
+        Mistake(
+            "tokens and words exchanged",
+            "One row for each token, one column for each word: (n, V).",
+            lambda E: lambda X: E @ X.T,
+        ),
+        Mistake(
+            "probabilities returned",
+            "Logits come before the softmax: real numbers of either sign.",
+            lambda E: lambda X: mhalib.softmax(X @ E.T),
+        ),
+        Mistake(
+            "scaled by √d_model",
+            "The logits are plain dot products.",
+            lambda E: lambda X: X @ E.T / E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "scaled by √d_model",
+            "The logits are plain dot products.",
+            lambda E: lambda X: X @ E.T * E.shape[1] ** 0.5,
         ),
     ),
     call=_use_head,
@@ -112,6 +192,25 @@ def _stable_loss(logits: Array, ids: Array, shift: int = 1) -> float:
 
 _SURE = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.25, 0.625]]))
 
+
+def _draw_loss(rng: Generator, i: int) -> Case:
+    n, V = int(rng.choice([3, 5, 7])), int(rng.choice([2, 11, 13]))
+    logits, ids = numbers(rng, i, n, V, scale=2.0), rng.integers(0, V, n)
+    if i % 6 == 4:
+        return Case((4 * logits).round() * 16, ids, note="large logits")
+    return Case(logits, ids)
+
+
+def _after(log: Function, shares: Function = mhalib.softmax) -> Function:
+    """The loss with another logarithm of the shares."""
+
+    def wrong(logits: Array, ids: Array) -> float:
+        chosen = log(shares(logits[:-1]))[np.arange(len(ids) - 1), ids[1:]]
+        return float(-chosen.mean())
+
+    return wrong
+
+
 next_token_loss = Exercise(
     "next_token_loss(logits, ids)",
     (7, "Loss: surprise, in nats"),
@@ -120,10 +219,12 @@ next_token_loss = Exercise(
         Case(_SURE, np.array([0, 1, 2])),
         Case(_SURE, np.array([0, 2, 0])),
         Case(normal(5, 3), np.array([2, 0, 1, 1, 2])),
+        Case(normal(2, 3), np.array([2, 0]), note="two tokens"),
         Case(normal(7, 11, seed=2) * 2 + 5, np.array([3, 10, 0, 7, 7, 1, 4])),
         Case(np.array([[0.0, 2000.0], [0.0, 0.0]]), np.array([0, 0]), note="large logits"),
         Case(np.array([[0.0, 2000.0], [0.0, 0.0]]), np.array([0, 1]), note="large logits"),
     ),
+    draw=_draw_loss,
     mistakes=(
         Mistake(
             "labels not shifted",
@@ -192,6 +293,99 @@ next_token_loss = Exercise(
             "exp of a large logit overflows. Subtract the row's maximum first.",
             lambda logits, ids: _overflowing_loss(logits, ids),
             "large logits",
+        ),
+        *(
+            Mistake(
+                "a small number added before the logarithm",
+                "It keeps log(0) away, and hides how unlikely a token is: the surprise never gets "
+                "above a limit. Subtract the logarithm of the sum from the logit instead.",
+                _after(lambda p, small=small: np.log(p + small)),
+                "large logits",
+            )
+            for small in (1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-15, 1e-3)
+        ),
+        *(
+            Mistake(
+                "probabilities cut off below",
+                "It keeps log(0) away, and hides how unlikely a token is: the surprise never gets "
+                "above a limit. Subtract the logarithm of the sum from the logit instead.",
+                _after(lambda p, small=small: np.log(np.maximum(p, small))),
+                "large logits",
+            )
+            for small in (1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-15, 1e-300, 1e-3)
+        ),
+        Mistake(
+            "one row dropped, not shifted",
+            "The last row was dropped, and the last id with it: row t still meets token t. Drop "
+            "the "
+            "first id instead.",
+            lambda logits, ids: mhalib.cross_entropy(logits[:-1], ids[:-1]),
+        ),
+        Mistake(
+            "one row dropped, not shifted",
+            "The first row was dropped, and the first id with it: row t still meets token t. Drop "
+            "the last row instead.",
+            lambda logits, ids: mhalib.cross_entropy(logits[1:], ids[1:]),
+        ),
+        Mistake(
+            "softmax over the tokens",
+            "Each row is a distribution over the words, the last axis. Here the columns sum to 1.",
+            _after(np.log, lambda logits: mhalib.softmax(logits, axis=0)),
+        ),
+        Mistake(
+            "softmax over everything",
+            "Each row is a distribution of its own.",
+            _after(np.log, lambda logits: mhalib.softmax(logits.ravel()).reshape(logits.shape)),
+        ),
+        Mistake(
+            "softmax twice",
+            "The softmax of the softmax is much flatter. (Does the function you call take logits?)",
+            _after(np.log, lambda logits: mhalib.softmax(mhalib.softmax(logits))),
+        ),
+        Mistake(
+            "averaged over all words",
+            "The mean goes over the predicted tokens alone, not over the V words of each.",
+            lambda logits, ids: _stable_loss(logits, ids) / logits.shape[1],
+        ),
+        Mistake(
+            "averaged over all words",
+            "Only the word that came counts, not all V words of the row.",
+            lambda logits, ids: float(-mhalib.log_softmax(logits[:-1]).mean()),
+        ),
+        Mistake(
+            "perplexity returned",
+            "This is exp of the loss. The loss itself was asked for.",
+            lambda logits, ids: float(np.exp(_stable_loss(logits, ids))),
+        ),
+        Mistake(
+            "logarithm to base 10", "In nats: the natural logarithm.", partial(_loss, log=np.log10)
+        ),
+        Mistake(
+            "1 − p instead of −log p",
+            "A surprise is −log p.",
+            partial(_loss, log=lambda p: p - 1),
+        ),
+        Mistake(
+            "error rate returned",
+            "The mean surprise was asked for, not how often the likeliest word is wrong.",
+            lambda logits, ids: float((logits[:-1].argmax(-1) != ids[1:]).mean()),
+        ),
+        Mistake(
+            "only the last prediction",
+            "The mean goes over all predicted tokens.",
+            lambda logits, ids: _stable_loss(logits[-2:], ids[-2:]),
+        ),
+        Mistake(
+            "the median, not the mean",
+            "The mean surprise was asked for.",
+            partial(_loss, total=np.median),
+        ),
+        Mistake(
+            "logarithm of the mean probability",
+            "First the logarithm of each probability, then the mean.",
+            lambda logits, ids: float(
+                -np.log(mhalib.softmax(logits[:-1])[np.arange(len(ids) - 1), ids[1:]].mean())
+            ),
         ),
     ),
     returns="number",

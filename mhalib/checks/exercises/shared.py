@@ -6,12 +6,14 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Function, normal
+from mhalib.checks.exercise import Case, Function, normal, numbers, sizes
 
 Array = NDArray[Any]
+REFERENCE = "nothing but a comparison with known values"
 ROWS, LEAK = (
     "the rows of weights do not sum to 1",
     "a change of the last token moves earlier outputs",
@@ -36,19 +38,44 @@ NO_TRANSPOSE = (
     "Each query is multiplied with each key: rows with rows. Q @ K takes columns of K, "
     "which are features of different tokens.",
 )
-SCALES = {
-    "no scale": (
+SCALES: tuple[tuple[str, str, Any], ...] = (
+    (
+        "no scale",
         "The scores were not divided by √d_k. Their spread grows with d_k, and the softmax "
         "becomes nearly one-hot.",
         lambda d_k: 1.0,
     ),
-    "divided by d_k": (
+    (
+        "divided by d_k",
         "Too flat. The divisor is √d_k, its root. (Dividing Q and K both by √d_k comes to "
         "the same.)",
         lambda d_k: 1 / d_k,
     ),
-    "multiplied by √d_k": ("Too sharp: the scores are divided by √d_k, not multiplied.", math.sqrt),
-}
+    (
+        "d_k ** 1/2 is half of d_k",
+        "Powers come before division: d_k ** 1/2 is (d_k ** 1) / 2, and a / d ** 1 / 2 is a / d / "
+        "2. The "
+        "root needs brackets.",
+        lambda d_k: 1 / d_k / 2,
+    ),
+    (
+        "d_k ** 1/2 is half of d_k",
+        "Powers come before division: d_k ** 1/2 is (d_k ** 1) / 2. The root needs brackets.",
+        lambda d_k: 2 / d_k,
+    ),
+    (
+        "multiplied by d_k",
+        "Much too sharp: the scores are divided by √d_k, not multiplied.",
+        lambda d_k: d_k,
+    ),
+    (
+        "divided by the fourth root of d_k",
+        "The divisor of a score is √d_k. (The fourth root would belong to Q and to K, both.)",
+        lambda d_k: d_k**-0.25,
+    ),
+    ("divided by d_k²", "Far too flat: the divisor is √d_k.", lambda d_k: d_k**-2.0),
+    ("multiplied by √d_k", "Too sharp: the scores are divided by √d_k, not multiplied.", math.sqrt),
+)
 
 
 def scaled(Q: Array, K: Array, factor: Any = lambda d_k: d_k**-0.5) -> Array:
@@ -65,42 +92,185 @@ def fill(value: float) -> Function:
     return lambda S, mask: _plain(np.where(mask, S, value))
 
 
+def _highest(S: Array, mask: Array) -> Array:
+    highest: Array = np.where(mask, S, -np.inf).max(axis=-1, keepdims=True)
+    return highest
+
+
+def _bias(value: float) -> Function:
+    return lambda S, mask: _plain(S + np.where(mask, 0.0, value))
+
+
+def inverted(S: Array, mask: Array) -> Array:
+    return _plain(np.where(mask, -np.inf, S))
+
+
+def ignored(S: Array, mask: Array) -> Array:
+    return _plain(S)
+
+
 # Wrong ways to apply a mask, shared by `attention_weights`, `attention` and `multi_head_attention`
-MASKINGS: dict[str, tuple[str, Function, str]] = {
-    "masked score set to 0": (
+MASKINGS: tuple[tuple[str, str, Function, str], ...] = (
+    (
+        "masked score set to 0",
         "A score of 0 is an ordinary score, exp(0) = 1. What is masked still gets a share. "
         "−∞ gets none.",
         fill(0.0),
         LEAK,
     ),
-    "mask added as a bias": (
+    (
+        "mask added as a bias",
         "Adding 1 to the allowed scores only makes them a little likelier. What is masked "
         "still gets a share.",
         lambda S, mask: _plain(S + mask),
         LEAK,
     ),
-    "mask after the softmax": (
+    (
+        "mask after the softmax",
         "The shares were handed out first, to the masked keys too, and then some were "
         "deleted. The rest no longer sums to 1. Mask the scores.",
         lambda S, mask: _plain(S) * mask,
         ROWS,
     ),
-    "mask inverted": (
+    (
+        "mask inverted",
         "True means may attend. Here the allowed keys were hidden and the others seen.",
-        lambda S, mask: _plain(np.where(mask, -np.inf, S)),
+        inverted,
         LEAK,
     ),
-    "mask ignored": ("The mask plays no part: every key is seen.", lambda S, mask: _plain(S), LEAK),
-    "softmax over the queries": (
+    (
+        "0 times ∞",
+        "0 · ∞ is not 0: it is NaN. Choose between the score and −∞ instead of calculating.",
+        lambda S, mask: _plain(S + np.where(mask, np.nan, -np.inf)),
+        "all weights are NaN",
+    ),
+    (
+        "no softmax",
+        "The scores themselves were taken for weights. The weights are their softmax.",
+        lambda S, mask: np.where(mask, S, 0),
+        ROWS,
+    ),
+    (
+        "not divided by the sum",
+        "exp makes the scores positive; each row is still to be divided by its sum.",
+        lambda S, mask: np.where(mask, np.exp(S), 0),
+        ROWS,
+    ),
+    (
+        "not divided by the sum",
+        "The maximum is subtracted, exp taken; each row is still to be divided by its sum.",
+        lambda S, mask: np.where(
+            mask, np.exp(S - np.where(mask, S, -np.inf).max(-1, keepdims=True)), 0
+        ),
+        ROWS,
+    ),
+    (
+        "divided by the sum without exp",
+        "The scores were divided by their sum. They can be negative: exp comes first.",
+        lambda S, mask: np.where(mask, S, 0) / np.where(mask, S, 0).sum(axis=-1, keepdims=True),
+        REFERENCE,
+    ),
+    (
+        "softmax over everything",
+        "All weights together sum to 1. Each row has to.",
+        lambda S, mask: np.where(mask, np.exp(S), 0) / np.where(mask, np.exp(S), 0).sum(),
+        ROWS,
+    ),
+    (
+        "only the largest score",
+        "Each query takes the value of one key alone. The softmax gives each key a share.",
+        lambda S, mask: (
+            1.0
+            * (np.where(mask, S, -np.inf) == np.where(mask, S, -np.inf).max(-1, keepdims=True))
+            * mask
+        ),
+        REFERENCE,
+    ),
+    (
+        "scores ignored",
+        "All allowed keys get equal shares, whatever their scores.",
+        lambda S, mask: mask / np.maximum(mask.sum(axis=-1, keepdims=True), 1),
+        REFERENCE,
+    ),
+    (
+        "sign turned round",
+        "The largest score gets the smallest share: the sign is wrong.",
+        lambda S, mask: mhalib.attention_weights(-S, mask),
+        REFERENCE,
+    ),
+    ("mask ignored", "The mask plays no part: every key is seen.", ignored, LEAK),
+    (
+        "softmax over the queries",
         "The columns sum to 1. Each query shares out its attention over the keys, the last axis.",
         lambda S, mask: mhalib.softmax(np.where(mask, S, -np.inf), axis=-2),
         ROWS,
     ),
-}
+)
 FINITE = "The masked scores are large negative numbers, not −∞."
 EMPTY = (
     "A row in which everything is masked has nothing to share out. By the course's rule its "
     "weights are 0"
 )
+
+NO_KEY = "a row with no allowed key"
+LARGE = "large scores"
+
+
+def draw_scores(rng: Generator, i: int) -> Case:
+    n_q, n_k, d_k = (1, *sizes(rng, 2)) if i % 5 == 4 else sizes(rng, 3)
+    scale = 10.0 if i % 8 == 6 else 1.0
+    return Case(numbers(rng, i, n_q, d_k, scale=scale), numbers(rng, i, n_k, d_k))
+
+
+def draw_mask(rng: Generator, i: int, n_q: int, n_k: int) -> Array:
+    """Return a mask at random, causal each third time, with an empty row each sixth time."""
+    if i % 3 == 1:
+        return mhalib.causal_mask(n_q, n_k) | (np.arange(n_k) == 0)
+    mask = rng.random((n_q, n_k)) < 0.6
+    mask[np.arange(n_q), rng.integers(0, n_k, n_q)] = True
+    if i % 6 == 5:
+        mask[rng.integers(0, n_q)] = False
+    return mask
+
+
+# Wrong only for special inputs: (name, why, wrong, what shows it)
+AT_THE_EDGE: tuple[tuple[str, str, Function, str], ...] = (
+    *(
+        (
+            "finite fill",
+            f"{FINITE} {EMPTY}, and so is the output. Such a row is not 0 here. And a real score "
+            "can be as low as the fill: then the masked key gets a share.",
+            masking,
+            "a fully masked row",
+        )
+        for masking in (fill(-1e4), fill(-1e9), _bias(-1e9), _bias(-1e4), fill(-1e2), fill(-20.0))
+    ),
+    (
+        "empty row is NaN",
+        f"{EMPTY}, and so is the output. Here it is 0/0 or ∞ − ∞, which is NaN, and NaN spreads.",
+        fill(-np.inf),
+        "a fully masked row",
+    ),
+    (
+        "maximum not subtracted",
+        "exp of a large number overflows, and ∞/∞ is NaN. Subtracting the row's maximum first "
+        "changes no share.",
+        lambda S, mask: _over_sum(np.where(mask, np.exp(S), 0)),
+        "large scores",
+    ),
+    (
+        "masked after exp, by the maximum of all keys",
+        "The maximum of the whole row was subtracted, hidden keys included. If a hidden score is "
+        "far above the others, all allowed shares are rounded to 0.",
+        lambda S, mask: _over_sum(np.where(mask, np.exp(S - S.max(-1, keepdims=True)), 0)),
+        "a large hidden score",
+    ),
+)
+
+
+def _over_sum(exp: Array) -> Array:
+    total = exp.sum(axis=-1, keepdims=True)
+    return exp / np.where(total == 0, 1, total)
+
 
 ALL_SEEN = np.ones((1, 1), bool)
