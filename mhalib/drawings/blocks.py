@@ -22,7 +22,7 @@ ROAD = 34.0  # the middle of the road
 
 def _block(norm: str) -> Panel:
     height = 312 if norm == "post" else 302
-    panel = Panel(152, height, f"{norm}-norm")
+    panel = Panel(150, height, f"{norm}-norm")
     panel.rect(ROAD - 10, 20, 20, height - 40, "road")
     panel.text(ROAD, 14, "X", "middle", 15)
     y = 36.0
@@ -33,7 +33,7 @@ def _block(norm: str) -> Panel:
             _box(panel, 76, y, 64, 24, "norm")
             panel.arrow((108, y + 24), (108, y + 38), width=2, stroke="accent")
             y += 38
-        _box(panel, 66, y, 84, 30, name, "accent")
+        _box(panel, 66, y, 82, 30, name, "accent")
         panel.arrow((108, y + 30), (108, y + 52), (ROAD + 10, y + 52), width=2, stroke="accent")
         _plus(panel, ROAD, y + 52)
         y += 74

@@ -218,7 +218,7 @@ def _style() -> str:
         f"--{name}:light-dark({light},{dark});" for name, (light, dark) in NAMES.items()
     )
     return (
-        ".mhalib-drawing{color-scheme:light dark;margin:1.5rem 0;" + pairs + "}"
+        ".mhalib-drawing{color-scheme:light dark;margin:0.75rem 0;" + pairs + "}"
         "[data-theme=light] .mhalib-drawing,[data-jp-theme-light=true] .mhalib-drawing,"
         ".vscode-light .mhalib-drawing{color-scheme:light}"
         "[data-theme=dark] .mhalib-drawing,[data-jp-theme-light=false] .mhalib-drawing,"
@@ -226,7 +226,7 @@ def _style() -> str:
         "@media print{.mhalib-drawing.mhalib-drawing{color-scheme:light;break-inside:avoid}}"
         "@media(forced-colors:active){.mhalib-drawing{--text:CanvasText;--soft:CanvasText;"
         "--edge:CanvasText;--paper:Canvas}}"
-        ".mhalib-drawing>div{display:flex;flex-wrap:wrap;gap:16px 24px;justify-content:center;"
+        ".mhalib-drawing>div{display:flex;flex-wrap:wrap;gap:16px 20px;justify-content:center;"
         "align-items:flex-start}"
         ".mhalib-drawing>div>div{max-width:100%}"
         ".mhalib-drawing b{display:block;color:var(--text);font:600 14px/1.4 system-ui,sans-serif}"

@@ -21,7 +21,7 @@ def cache(n: int = 6) -> Drawing:
     side = min(22.0, 132 / n)
     panels = []
     for size, title in ((n - 1, "one step before"), (n, "now")):
-        panel = Panel(152, side * n + 62, title)
+        panel = Panel(150, side * n + 62, title)
         for i in range(size):
             for j in range(size):
                 new = i == size - 1

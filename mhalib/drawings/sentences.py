@@ -91,7 +91,7 @@ def relations(texts: Iterable[Text], caption: str = "") -> Drawing:
         named = list(dict.fromkeys(relation for relation in text.relations if relation))
         n, pitch = len(text.words), 19.0
         right = 4 + max(width_of(word, 13) for word in text.words)
-        panel = Panel(152, pitch * n + 8, " and ".join(named) or "no relation")
+        panel = Panel(150, pitch * n + 8, " and ".join(named) or "no relation")
         for i, word in enumerate(text.words):
             y = 15 + pitch * i
             relation = text.relations[i]
@@ -108,7 +108,7 @@ def relations(texts: Iterable[Text], caption: str = "") -> Drawing:
                     stroke=f"rel-{relation}",
                 )
             for j in text.sources[i]:
-                bow = min(152 - right - 12, 14 + 7.0 * (i - j)) / 0.75
+                bow = min(150 - right - 12, 14 + 7.0 * (i - j)) / 0.75
                 yj, yi = 15 + pitch * j - 4.5, y - 4.5
                 x = right + 5
                 d = f"M{number(x)} {number(yj)}C{number(x + bow)} {number(yj)} "

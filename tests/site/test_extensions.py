@@ -149,3 +149,23 @@ def test_katex_may_take_its_time(tmp_path, monkeypatch):
     (tmp_path / "nobody").mkdir()
     with pytest.raises(course.katex.KaTeXError, match="did not came up"):
         course.start_katex(server, tmp_path / "nobody", timeout=0.1)
+
+
+def test_a_drawing_on_a_page_and_what_it_cannot_draw():
+    from docutils.core import publish_string
+    from docutils.parsers.rst import directives
+    from drawing import Draw
+
+    from mhalib.drawings import here
+
+    directives.register_directive("drawing", Draw)
+
+    def page(text):
+        quiet = {"report_level": 5, "halt_level": 5, "output_encoding": "unicode"}
+        return publish_string(text, writer_name="html5", settings_overrides=quiet)
+
+    assert here(3)._repr_html_() in page(".. drawing:: here\n\n   lesson: 3\n")
+    loud = {"report_level": 5, "halt_level": 3, "traceback": True}
+    for text in (".. drawing:: here\n\n   lesson: 9\n", ".. drawing:: nothing\n"):
+        with pytest.raises(Exception, match="lesson must be one of|no attribute 'nothing'"):
+            publish_string(text, writer_name="html5", settings_overrides=loud)
