@@ -14,7 +14,7 @@ DIMENSIONS: dict[str, Pair] = {
     "d_v": ("#855600", "#e8bd5a"),
     "d_ff": ("#a0286a", "#ff9ccc"),
 }
-# One for each relation of the course's language. Chosen by search: any two differ by 18 or more in
+# One for each relation of the course's language. Chosen by search: any two differ by 20 or more in
 # CIELAB also for eyes without red, green or blue cones, and each stands out from the paper 4.5 : 1.
 RELATIONS: dict[str, Pair] = {
     "topic": ("#1459d9", "#a9c9ff"),

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from mhalib import _validate as validate
+from mhalib.colours import RELATIONS
 
 try:
     import matplotlib.pyplot as plt
@@ -71,6 +72,11 @@ def _styled(draw: Callable[P, R]) -> Callable[P, R]:
             return draw(*args, **kwargs)
 
     return drawn_in_style
+
+
+def _colour(name: str, i: int) -> str:
+    """Return a relation's own colour, for all else the i-th of the usual ones."""
+    return RELATIONS[name][0] if name in RELATIONS else COLOURS[i % len(COLOURS)]
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
@@ -199,7 +205,7 @@ def lines(
     ax = _axes(ax, (6.0, 3.6))
     for i, (name, values) in enumerate(series.items()):
         y = validate.float_array(name, values)
-        colour = COLOURS[i % len(COLOURS)]
+        colour = _colour(name, i)
         ax.plot(
             x, y, label=name, color=colour, linestyle=DASHES[i % len(DASHES)],
             marker=MARKERS[i % len(MARKERS)] if markers else None, markersize=5,
@@ -260,7 +266,7 @@ def bars(
             thick,
             xerr=None if not spread or name not in spread else np.asarray(spread[name]),
             label=name,
-            color=COLOURS[i % len(COLOURS)],
+            color=[_colour(label, i) for label in labels] if not name else _colour(name, i),
             hatch=HATCHES[i % len(HATCHES)],
             edgecolor="white",
             ecolor=INK,
@@ -327,7 +333,7 @@ def scatter_words(
         chosen = [j for j, name in enumerate(names) if name == group]
         ax.scatter(
             points[chosen, 0], points[chosen, 1], s=28, zorder=3, label=group,
-            color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)],
+            color=_colour(group, i), marker=MARKERS[i % len(MARKERS)],
         )  # fmt: skip
     for (x, y), word in zip(points, words, strict=True):
         ax.annotate(

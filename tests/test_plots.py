@@ -11,6 +11,7 @@ from matplotlib import pyplot as plt
 from matplotlib.colors import to_rgb
 
 from mhalib import plots
+from mhalib.colours import RELATIONS
 
 matplotlib.use("Agg")
 
@@ -110,3 +111,18 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(ImportError, match="python -m pip install matplotlib"):
         importlib.import_module("mhalib.plots")
+
+
+def test_a_relation_has_its_colour_in_every_figure():
+    own = {name: to_rgb(pair[0]) for name, pair in RELATIONS.items()}
+    names = ["topic", "list", "all"]
+    drawn = plots.lines([1, 2], {name: [1, 2] for name in names}).get_lines()
+    lines = [to_rgb(line.get_color()) for line in drawn]
+    bars = [to_rgb(bar.get_facecolor()) for bar in plots.bars(names, [1, 2, 3]).patches]
+    words = plots.scatter_words([[0, 0], [1, 1]], ["a", "b"], groups=names[:2]).collections
+    usual = to_rgb(plots.COLOURS[0])
+    assert lines == [own["topic"], own["list"], to_rgb(plots.COLOURS[2])]
+    assert bars == [own["topic"], own["list"], usual]
+    assert [to_rgb(w.get_facecolor()[0]) for w in words] == lines[:2]
+    both = plots.bars(names, {"one head": [1, 2, 3], "list": [1, 2, 3]}).patches
+    assert {to_rgb(bar.get_facecolor()) for bar in both} == {usual, own["list"]}

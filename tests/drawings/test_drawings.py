@@ -117,7 +117,7 @@ def test_relations_differ_for_every_eye(theme, eye):
         for name, pair in colours.RELATIONS.items()
     }
     for a, b in combinations(points, 2):
-        assert np.linalg.norm(points[a] - points[b]) > 15, (a, b)
+        assert np.linalg.norm(points[a] - points[b]) > 19.5, (a, b)
 
 
 def test_every_relation_has_a_colour():
