@@ -22,6 +22,10 @@ METADATA = {
     "language_info": {"name": "python"},
 }
 # A stored widget view would make a page look for a kernel; without it the static picture shows.
+# What a bench cell is for, in its first line; folded, the line is all that is seen of its code.
+# Of an aside or of the library's source the output is folded, too.
+BENCH = re.compile(r"# ((?:Check|Figure|Table|Experiment|Set-up|Aside|Source): .*)")
+FOLDS = ("bench", "hide-input", "hide-cell")
 TRANSIENT_OUTPUTS = ("application/vnd.jupyter.widget-view+json",)
 
 
@@ -37,6 +41,7 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
         cell.metadata.pop("ExecuteTime", None)
         if cell.cell_type != "code":
             continue
+        _fold(cell)
         if cell.source.strip():
             count += 1
         cell.execution_count = count if cell.source.strip() else None
@@ -46,6 +51,58 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
             for kind in TRANSIENT_OUTPUTS:
                 output.get("data", {}).pop(kind, None)
     return notebook
+
+
+def _fold(cell: nbformat.NotebookNode) -> None:
+    """Fold a cell of the bench: under its first line on the site, in JupyterLab, in VS Code."""
+    tags = [tag for tag in cell.metadata.get("tags", []) if tag not in FOLDS]
+    if line := BENCH.match(cell.source):
+        whole = line[1].startswith(("Aside", "Source"))
+        cell.metadata.tags = [*tags, "bench", "hide-cell" if whole else "hide-input"]
+        cell.metadata.jupyter = {"source_hidden": True}
+        if whole:
+            cell.metadata.jupyter.outputs_hidden = True
+        prompts = {"code_prompt_show": line[1], "code_prompt_hide": line[1]}
+        cell.metadata.mystnb = {**cell.metadata.get("mystnb", {}), **prompts}
+        return
+    if "bench" not in cell.metadata.get("tags", []):
+        return
+    cell.metadata.pop("jupyter", None)
+    mystnb = cell.metadata.get("mystnb", {})
+    for name in ("code_prompt_show", "code_prompt_hide"):
+        mystnb.pop(name, None)
+    for name, rest in (("tags", tags), ("mystnb", mystnb)):
+        if rest:
+            cell.metadata[name] = rest
+        else:
+            cell.metadata.pop(name, None)
+
+
+def minutes(notebook: nbformat.NotebookNode) -> tuple[int, int]:
+    """How long reading and doing take, to five minutes.
+
+    Reading: 180 words of text a minute, and 10 open lines of code. Doing: a minute a question of
+    the quiz, two for a prediction, a widget or an exercise in words, eight for one in code.
+    """
+    reading = doing = 0.0
+    exercises = False
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            if "check(" in cell.source:
+                doing += 8
+            elif any('data-widget="' in str(o.get("data", "")) for o in cell.outputs):
+                doing += 2
+            elif not BENCH.match(cell.source):
+                reading += len(re.findall(r"^.*\S", cell.source, re.M)) / 10
+            continue
+        text = re.sub(r"^<details>.*?^</details>", "", cell.source, flags=re.M | re.S)
+        exercises = exercises or text.startswith("## Exercises")
+        if not exercises:
+            reading += len(text.split()) / 180
+        doing += len(re.findall(r"^\*\*Question \d", text, re.M))
+        doing += 2 * len(re.findall(r"^> \*\*Predict\*\*$", text, re.M))
+        doing += 2 * len(re.findall(r"^\*\*\d\. (?!Build|Use|Build and use)", text, re.M))
+    return 5 * round(reading / 5), 5 * round(doing / 5)
 
 
 def _stable_id(cell: nbformat.NotebookNode, seen: set[str]) -> str:
