@@ -9,26 +9,12 @@ from importlib.util import find_spec
 from typing import Any
 
 from mhalib._source import show_source
-from mhalib.attention import (
-    attention,
-    attention_weights,
-    causal_mask,
-    log_softmax,
-    padding_mask,
-    scores,
-    softmax,
-    window_mask,
-)
+from mhalib.activations import gelu, gelu_tanh, relu
+from mhalib.attention import attention, attention_weights, scores
 from mhalib.embedding import embed, sinusoidal_positions
-from mhalib.layers import (
-    feed_forward,
-    gelu,
-    gelu_tanh,
-    layer_norm,
-    post_norm_block,
-    pre_norm_block,
-    relu,
-)
+from mhalib.heads import merge_heads, repeat_heads, split_heads
+from mhalib.layers import feed_forward, layer_norm, post_norm_block, pre_norm_block
+from mhalib.masks import causal_mask, padding_mask, window_mask
 from mhalib.model import (
     Ablation,
     Config,
@@ -39,24 +25,11 @@ from mhalib.model import (
     load_tokenizer,
     parameter_shapes,
 )
-from mhalib.multihead import (
-    merge_heads,
-    multi_head_attention,
-    multi_head_trace,
-    repeat_heads,
-    split_heads,
-)
+from mhalib.multihead import multi_head_attention, multi_head_trace
+from mhalib.sampling import generate, greedy, sample, top_k_filter, top_p_filter
+from mhalib.softmax import log_softmax, softmax
 from mhalib.tokenizer import Tokenizer, train_bpe
-from mhalib.vocab import (
-    cross_entropy,
-    generate,
-    greedy,
-    next_token_pairs,
-    sample,
-    tied_logits,
-    top_k_filter,
-    top_p_filter,
-)
+from mhalib.vocab import cross_entropy, next_token_pairs, tied_logits
 
 __version__ = "0.1.0"
 __all__ = [

@@ -11,34 +11,38 @@ from numpy.typing import NDArray
 from mhalib import _validate as validate
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int
+    from jaxtyping import Float, Int, Real
 
 Array = NDArray[Any]
 
 
 def embed(
-    ids: Int[Array, "*batch n"],
-    E: Float[Array, "V d_model"],
+    ids: Int[Array, "*batch"],
+    E: Real[Array, "V d_model"],
     scale: float | None = None,
-) -> Float[Array, "*batch n d_model"]:
+) -> Float[Array, "*batch d_model"]:
     r"""Return the rows of the embedding table that belong to `ids`.
 
     Evaluates ``scale · E[ids]``, by default with ``scale = √d_model``.
 
     Parameters
     ----------
-    ids : (*batch, n) integers in 0 … V − 1
-    E : (V, d_model) embedding table
-    scale : factor of the rows, √d_model if not given
+    ids : integer array (*batch, n)
+        In 0 … V − 1; a single one, or any number of axes, will do.
+    E : array (V, d_model)
+        Embedding table.
+    scale : float, optional
+        Factor of the rows, √d_model if not given.
 
     Returns
     -------
-    (*batch, n, d_model) in the dtype of `E`
+    array (*batch, n, d_model)
+        In the dtype of `E`.
 
     Raises
     ------
     TypeError, ValueError
-        If `ids` are not integers or fall outside the table.
+        If `ids` are not integers or fall outside the table, or `E` is no table of numbers.
 
     Notes
     -----
@@ -56,7 +60,7 @@ def embed(
     array([[5., 6.],
            [1., 2.]])
     """
-    E = validate.float_array("E", E, ndim=2)
+    E = validate.float_array("E", E, ndim=2, exact=True)
     ids = validate.int_array("ids", ids, below=E.shape[0])
     factor = math.sqrt(E.shape[1]) if scale is None else validate.real_number("scale", scale)
     return E[ids] * E.dtype.type(factor)
@@ -64,7 +68,7 @@ def embed(
 
 def sinusoidal_positions(
     n: int, d_model: int, start: int = 0, base: float = 10000.0
-) -> Float[Array, "n d_model"]:
+) -> Float[Array, "{n} {d_model}"]:
     r"""Return the vectors that tell position from position, to be added to the embeddings.
 
     ``P[pos, 2i] = sin(pos / base^(2i/d_model))`` and ``P[pos, 2i+1] = cos(the same angle)``:
@@ -72,14 +76,24 @@ def sinusoidal_positions(
 
     Parameters
     ----------
-    n : number of positions
-    d_model : length of each vector; if it is odd, the last sine has no cosine
-    start : the first position, for decoding that goes on after `start` cached tokens
-    base : the slowest clock takes about 2π · base tokens for one turn
+    n : int
+        Number of positions.
+    d_model : int
+        Length of each vector; if it is odd, the last sine has no cosine.
+    start : int
+        The first position, for decoding that goes on after `start` cached tokens.
+    base : float
+        The slowest clock takes about 2π · base tokens for one turn.
 
     Returns
     -------
-    (n, d_model) float64
+    array (n, d_model)
+        In float64.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is not an integer, or negative, or `base` is not a positive number.
 
     Notes
     -----
@@ -98,9 +112,7 @@ def sinusoidal_positions(
     n = validate.positive_int("n", n, minimum=0)
     d_model = validate.positive_int("d_model", d_model)
     start = validate.positive_int("start", start, minimum=0)
-    base = validate.real_number("base", base)
-    if base <= 0:
-        raise ValueError(f"base must be positive, got {base}")
+    base = validate.real_number("base", base, above=0)
     positions = np.arange(start, start + n)[:, None]
     even = np.arange(0, d_model, 2)  # 2i, shared by the sine and the cosine of a pair
     angles = positions / base ** (even / d_model)

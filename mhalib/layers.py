@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic
@@ -11,19 +10,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mhalib import _validate as validate
-from mhalib.attention import widened
+from mhalib.activations import relu
 from mhalib.multihead import A, MultiHeadTrace, multi_head_trace
+from mhalib.softmax import widened
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
+    from jaxtyping import Float, Real
 
 Array = NDArray[Any]
 
 
 def layer_norm(
-    X: Float[Array, "*batch d_model"],
-    gamma: Float[Array, " d_model"] | float = 1.0,
-    beta: Float[Array, " d_model"] | float = 0.0,
+    X: Real[Array, "*batch d_model"],
+    gamma: Real[Array, " #d_model"] | Real[Array, ""] | float = 1.0,
+    beta: Real[Array, " #d_model"] | Real[Array, ""] | float = 0.0,
     eps: float = 1e-5,
 ) -> Float[Array, "*batch d_model"]:
     r"""Give each token's features mean 0 and variance 1, then stretch and shift them.
@@ -33,13 +33,23 @@ def layer_norm(
 
     Parameters
     ----------
-    X : (*batch, d_model)
-    gamma, beta : (d_model,) learned factors and shifts
-    eps : keeps a constant row from dividing by 0
+    X : array (*batch, d_model)
+        One token a row.
+    gamma, beta : array (d_model,) or float
+        Learned factors and shifts.
+    eps : float
+        Keeps a constant row from dividing by 0.
 
     Returns
     -------
-    (*batch, d_model) in the dtype of `X`
+    array (*batch, d_model)
+        In the dtype of `X`.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not hold real numbers, `gamma` or `beta` is not as long as a row, or
+        `eps` is negative.
 
     References
     ----------
@@ -51,76 +61,48 @@ def layer_norm(
     array([-1.3416, -0.4472,  0.4472,  1.3416])
     """
     X = validate.float_array("X", X, ndim=1)
-    gamma, beta = (
-        validate.float_array("gamma", gamma),
-        validate.float_array("beta", beta),
-    )
-    validate.broadcasts_to("gamma", gamma, X.shape[-1:])
-    validate.broadcasts_to("beta", beta, X.shape[-1:])
-    wide = widened(X)
-    centred = wide - wide.mean(axis=-1, keepdims=True)
-    variance = (centred**2).mean(axis=-1, keepdims=True)
+    gamma, beta = validate.float_array("gamma", gamma), validate.float_array("beta", beta)
+    validate.broadcasts_to("gamma", gamma.shape, X.shape[-1:])
+    validate.broadcasts_to("beta", beta.shape, X.shape[-1:])
+    eps = validate.real_number("eps", eps, at_least=0)
+    wide, d_model = widened(X), max(X.shape[-1], 1)
+    centred = wide - wide.sum(axis=-1, keepdims=True) / d_model
+    variance = (centred**2).sum(axis=-1, keepdims=True) / d_model
     return (gamma * centred / np.sqrt(variance + eps) + beta).astype(X.dtype, copy=False)
 
 
-def relu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    """Return ``max(x, 0)``."""
-    return np.maximum(validate.float_array("x", x), 0)
-
-
-def gelu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    r"""Return ``x Φ(x)``, Φ the normal distribution: ``x/2 · (1 + erf(x/√2))``.
-
-    References
-    ----------
-    Hendrycks, Gimpel (2016), *Gaussian Error Linear Units (GELUs)*.
-
-    Examples
-    --------
-    >>> gelu([-1.0, 0.0, 1.0]).round(4)
-    array([-0.1587,  0.    ,  0.8413])
-    """
-    x = validate.float_array("x", x)
-    erf = np.vectorize(math.erf, otypes=[np.float64])  # NumPy has no erf of its own
-    return (x / 2 * (1 + erf(x.astype(np.float64) / math.sqrt(2)))).astype(x.dtype, copy=False)
-
-
-def gelu_tanh(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    r"""Return GPT-2's approximation of `gelu`, ``x/2 · (1 + tanh(√(2/π) (x + 0.044715 x³)))``."""
-    x = validate.float_array("x", x)
-    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)
-    return (x / 2 * (1 + np.tanh(inner))).astype(x.dtype, copy=False)
-
-
-ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
-    "relu": relu,
-    "gelu": gelu,
-    "gelu_tanh": gelu_tanh,
-}
-
-
 def feed_forward(
-    X: Float[Array, "*batch n d_model"],
-    W_1: Float[Array, "d_model d_ff"],
-    b_1: Float[Array, " d_ff"],
-    W_2: Float[Array, "d_ff d_model"],
-    b_2: Float[Array, " d_model"],
+    X: Real[Array, "*batch d_model"],
+    W_1: Real[Array, "d_model d_ff"],
+    b_1: Real[Array, " #d_ff"] | Real[Array, ""],
+    W_2: Real[Array, "d_ff d_out"],
+    b_2: Real[Array, " #d_out"] | Real[Array, ""],
     activation: Callable[[Array], Array] = relu,
-) -> Float[Array, "*batch n d_model"]:
+) -> Float[Array, "*batch d_out"]:
     r"""Send each token, on its own, through two linear layers with a bend between them.
 
     Evaluates ``activation(X W_1 + b_1) W_2 + b_2``.
 
     Parameters
     ----------
-    X : (*batch, n, d_model)
-    W_1, b_1 : (d_model, d_ff), (d_ff,)
-    W_2, b_2 : (d_ff, d_model), (d_model,)
-    activation : `relu` in the paper, `gelu` in GPT-2
+    X : array (*batch, n, d_model)
+        One token a row; a single one, (d_model,), will do.
+    W_1, b_1 : arrays (d_model, d_ff), (d_ff,)
+        The first layer.
+    W_2, b_2 : arrays (d_ff, d_model), (d_model,)
+        The second.
+    activation : callable
+        `relu` in the paper, `gelu` in GPT-2.
 
     Returns
     -------
-    (*batch, n, d_model)
+    array (*batch, n, d_model)
+        One token a row.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument does not hold real numbers, or the shapes do not fit each other.
 
     Notes
     -----
@@ -135,16 +117,15 @@ def feed_forward(
     >>> feed_forward([[1.0, -1.0]], np.eye(2), np.zeros(2), np.eye(2), np.ones(2))
     array([[2., 1.]])
     """
-    return _feed_forward_hidden(X, W_1, b_1, activation) @ W_2 + b_2
+    return _linear("W_2", W_2, "b_2", b_2, activation(_linear("W_1", W_1, "b_1", b_1, X)))
 
 
-def _feed_forward_hidden(
-    X: Array, W_1: Array, b_1: Array, activation: Callable[[Array], Array]
-) -> Array:
-    X = validate.float_array("X", X, ndim=1)
-    W_1 = validate.float_array("W_1", W_1, ndim=2)
-    validate.same_length("W_1", W_1, 0, X.shape[-1], "the columns of X")
-    return activation(X @ W_1 + b_1)  # (*batch, n, d_ff)
+def _linear(w_name: str, W: Array, b_name: str, b: Array, X: Array) -> Array:
+    X, W = validate.float_array("X", X, ndim=1), validate.float_array(w_name, W, 2, exact=True)
+    b = validate.float_array(b_name, b)
+    validate.same_length(w_name, W.shape, 0, X.shape[-1], "the columns of what it meets")
+    validate.broadcasts_to(b_name, b.shape, W.shape[1:])
+    return X @ W + b
 
 
 @dataclass(frozen=True)
@@ -166,7 +147,7 @@ def _add(X: Array, correction: Array) -> Array:
 
 
 def post_norm_block(
-    X: Float[Array, "*batch n d_model"],
+    X: Real[Array, "*batch n d_model"],
     p: Mapping[str, Array],
     n_heads: int,
     *,
@@ -181,16 +162,28 @@ def post_norm_block(
 
     Parameters
     ----------
-    X : (*batch, n, d_model) the residual stream
-    p : the parameters ``W_Q W_K W_V W_O gamma_1 beta_1 W_1 b_1 W_2 b_2 gamma_2 beta_2``
-    n_heads : h
-    activation : of the feed-forward network
-    norm, residual : can be replaced to take them away, ``norm=lambda X, gamma, beta: X``
-    attention_options : ``mask``, ``causal``, … of `multi_head_trace`
+    X : array (*batch, n, d_model)
+        The residual stream.
+    p : mapping of str to array
+        The parameters ``W_Q W_K W_V W_O gamma_1 beta_1 W_1 b_1 W_2 b_2 gamma_2 beta_2``.
+    n_heads : int
+        h.
+    activation : callable
+        Of the feed-forward network.
+    norm, residual : callable
+        Can be replaced to take them away, ``norm=lambda X, gamma, beta: X``.
+    **attention_options
+        ``mask``, ``causal``, … of `multi_head_trace`.
 
     Returns
     -------
-    BlockTrace, whose ``output`` (*batch, n, d_model) is the new stream
+    BlockTrace
+        Whose ``output`` (*batch, n, d_model) is the new stream.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument or a parameter has the wrong type or shape; the message names it.
 
     References
     ----------
@@ -199,15 +192,15 @@ def post_norm_block(
     attention = _attend(X, p, n_heads, attention_options)
     residual_1 = residual(X, attention.O)
     norm_1 = norm(residual_1, p["gamma_1"], p["beta_1"])
-    ffn_hidden = _feed_forward_hidden(norm_1, p["W_1"], p["b_1"], activation)
-    ffn = ffn_hidden @ p["W_2"] + p["b_2"]
+    ffn_hidden = activation(_linear("W_1", p["W_1"], "b_1", p["b_1"], norm_1))
+    ffn = _linear("W_2", p["W_2"], "b_2", p["b_2"], ffn_hidden)
     residual_2 = residual(norm_1, ffn)
     norm_2 = norm(residual_2, p["gamma_2"], p["beta_2"])
     return BlockTrace(attention, residual_1, norm_1, ffn_hidden, ffn, residual_2, norm_2, norm_2)
 
 
 def pre_norm_block(
-    X: Float[Array, "*batch n d_model"],
+    X: Real[Array, "*batch n d_model"],
     p: Mapping[str, Array],
     n_heads: int,
     *,
@@ -218,8 +211,33 @@ def pre_norm_block(
 ) -> BlockTrace[Array]:
     """Normalise what goes into each sublayer; the stream itself is only ever added to.
 
-    Evaluates ``X' = X + MultiHead(norm(X))``, then ``X' + FFN(norm(X'))``. Parameters and
-    result as in `post_norm_block`. GPT-2 is built this way.
+    Evaluates ``X' = X + MultiHead(norm(X))``, then ``X' + FFN(norm(X'))``. GPT-2 is built this
+    way.
+
+    Parameters
+    ----------
+    X : array (*batch, n, d_model)
+        The residual stream.
+    p : mapping of str to array
+        The parameters ``W_Q W_K W_V W_O gamma_1 beta_1 W_1 b_1 W_2 b_2 gamma_2 beta_2``.
+    n_heads : int
+        h.
+    activation : callable
+        Of the feed-forward network.
+    norm, residual : callable
+        Can be replaced to take them away, ``norm=lambda X, gamma, beta: X``.
+    **attention_options
+        ``mask``, ``causal``, … of `multi_head_trace`.
+
+    Returns
+    -------
+    BlockTrace
+        Whose ``output`` (*batch, n, d_model) is the new stream.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument or a parameter has the wrong type or shape; the message names it.
 
     References
     ----------
@@ -229,8 +247,8 @@ def pre_norm_block(
     attention = _attend(norm_1, p, n_heads, attention_options)
     residual_1 = residual(X, attention.O)
     norm_2 = norm(residual_1, p["gamma_2"], p["beta_2"])
-    ffn_hidden = _feed_forward_hidden(norm_2, p["W_1"], p["b_1"], activation)
-    ffn = ffn_hidden @ p["W_2"] + p["b_2"]
+    ffn_hidden = activation(_linear("W_1", p["W_1"], "b_1", p["b_1"], norm_2))
+    ffn = _linear("W_2", p["W_2"], "b_2", p["b_2"], ffn_hidden)
     residual_2 = residual(residual_1, ffn)
     return BlockTrace(
         attention, residual_1, norm_1, ffn_hidden, ffn, residual_2, norm_2, residual_2

@@ -1,4 +1,7 @@
-"""Multi-head attention: split the features, attend in each head, concatenate, mix (chapter 5)."""
+"""Multi-head attention: project, split, attend in each head, concatenate, mix (chapter 5).
+
+Splitting and merging are in `mhalib.heads`.
+"""
 
 from __future__ import annotations
 
@@ -10,85 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mhalib import _validate as validate
-from mhalib.attention import attention_weights, combine_masks, scores, weighted_values, widened
+from mhalib.attention import attention_weights, scores, weighted_values
+from mhalib.heads import merge_heads, split_heads
+from mhalib.masks import combine_masks
+from mhalib.softmax import widened
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float
+    from jaxtyping import Bool, Float, Real
 
 Array = NDArray[Any]
 A = TypeVar("A")  # the kind of array in a trace: NumPy's or torch's
-
-
-def split_heads(X: Float[Array, "*batch n h*d_k"], n_heads: int) -> Float[Array, "*batch h n d_k"]:
-    """Give each head its own block of columns.
-
-    Column ``i · d_k + j`` of token t becomes ``heads[i, t, j]``.
-
-    Parameters
-    ----------
-    X : (*batch, n, h·d_k)
-    n_heads : h, must divide the number of columns
-
-    Returns
-    -------
-    (*batch, h, n, d_k)
-
-    Notes
-    -----
-    A bare ``reshape(h, n, d_k)`` has the right shape and mixes the tokens.
-
-    Examples
-    --------
-    >>> split_heads(np.array([[0, 1, 2, 3], [4, 5, 6, 7]]), 2)[0]
-    array([[0, 1],
-           [4, 5]])
-    """
-    X = validate.array("X", X, ndim=2)
-    *batch, n, width = X.shape
-    h = validate.positive_int("n_heads", n_heads)
-    if width % h:
-        raise ValueError(f"n_heads must divide the {width} columns of X, got {h}")
-    by_head = X.reshape(*batch, n, h, width // h)  # (*batch, n, h, d_k): columns, cut in blocks
-    return by_head.swapaxes(-2, -3)  # (*batch, h, n, d_k): the head before the token
-
-
-def merge_heads(
-    heads: Float[Array, "*batch h n d_v"],
-) -> Float[Array, "*batch n h*d_v"]:
-    """Put the heads' columns side by side again: the inverse of `split_heads`.
-
-    Examples
-    --------
-    >>> X = np.arange(12.0).reshape(2, 6)
-    >>> bool((merge_heads(split_heads(X, 3)) == X).all())
-    True
-    """
-    heads = validate.array("heads", heads, ndim=3)
-    *batch, h, n, d_v = heads.shape
-    by_token = heads.swapaxes(-2, -3)  # (*batch, n, h, d_v): the token before the head
-    return by_token.reshape(*batch, n, h * d_v)
-
-
-def repeat_heads(K: Float[Array, "*batch h_kv n d"], n_heads: int) -> Float[Array, "*batch h n d"]:
-    """Let groups of query heads share a key head ("grouped-query attention").
-
-    Query head i reads key head ``i // (h / h_kv)``: each key head is repeated, h / h_kv times in
-    a row.
-
-    References
-    ----------
-    Ainslie et al. (2023), *GQA: Training Generalized Multi-Query Transformer Models*, §2.2.
-
-    Examples
-    --------
-    >>> repeat_heads(np.array([[[1.0]], [[2.0]]]), 4).ravel()
-    array([1., 1., 2., 2.])
-    """
-    K = validate.array("K", K, ndim=3)
-    h = validate.positive_int("n_heads", n_heads)
-    if h % K.shape[-3]:
-        raise ValueError(f"n_heads must be a multiple of the {K.shape[-3]} heads of K, got {h}")
-    return np.repeat(K, h // K.shape[-3], axis=-3)
 
 
 @dataclass(frozen=True)
@@ -101,45 +35,61 @@ class MultiHeadTrace(Generic[A]):
     scores: Float[A, "*batch h n_q n_k"]  # scaled, before mask and softmax
     weights: Float[A, "*batch h n_q n_k"]
     heads: Float[A, "*batch h n_q d_v"]
-    concat: Float[A, "*batch n_q h*d_v"]
+    concat: Float[A, "*batch n_q width"]
     O: Float[A, "*batch n_q d_model"]
 
 
 def multi_head_trace(
-    X: Float[Array, "*batch n_q d_model"],
-    W_Q: Float[Array, "d_model h*d_k"],
-    W_K: Float[Array, "d_model h*d_k"],
-    W_V: Float[Array, "d_model h*d_v"],
-    W_O: Float[Array, "h*d_v d_model"],
+    X: Real[Array, "*#batch n_q d_model"],
+    W_Q: Real[Array, "d_model {n_heads}*d_k"],
+    W_K: Real[Array, "d_kv {n_heads}*d_k"],
+    W_V: Real[Array, "d_kv {n_heads}*d_v"],
+    W_O: Real[Array, "{n_heads}*d_v d_out"],
     n_heads: int,
     *,
-    X_kv: Float[Array, "*batch n_k d_model"] | None = None,
-    mask: Bool[Array, "*#batch #h #n_q #n_k"] | None = None,
+    X_kv: Real[Array, "*#batch n_k d_kv"] | None = None,
+    mask: Bool[Array, "*#scores"] | None = None,
     causal: bool = False,
-    bias: Float[Array, "*#batch #h #n_q #n_k"] | None = None,
+    bias: Real[Array, "*#scores"] | None = None,
     scale: float | None = None,
     past: tuple[Array, Array] | None = None,
     edit_heads: Callable[[Array], Array] | None = None,
 ) -> MultiHeadTrace[Array]:
-    """Return every intermediate of `multi_head_attention`, whose parameters these are.
+    """Return every intermediate of `multi_head_attention`.
 
-    Two more serve decoding and ablation:
+    Parameters
+    ----------
+    X, W_Q, W_K, W_V, W_O, n_heads, X_kv, mask, causal, bias, scale
+        As in `multi_head_attention`.
+    past : pair of arrays (*batch, h, n_past, ·), optional
+        K and V of earlier tokens, put before the new ones.
+    edit_heads : callable, optional
+        Replaces the heads' outputs (*batch, h, n_q, d_v) before they are concatenated.
 
-    past : K and V of earlier tokens, each (*batch, h, n_past, ·), put before the new ones
-    edit_heads : replaces the heads' outputs (*batch, h, n_q, d_v) before they are concatenated
+    Returns
+    -------
+    MultiHeadTrace
+        Queries, keys, values, scores, weights, heads, their concatenation, and O.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If an argument has the wrong type or shape; the message names it.
     """
     X = validate.float_array("X", X, ndim=2)
     X_kv = X if X_kv is None else validate.float_array("X_kv", X_kv, ndim=2)
+    validate.same_batch(X=X.shape, X_kv=X_kv.shape)
     Q = split_heads(_project("X", X, "W_Q", W_Q), n_heads)  # (*batch, h, n_q, d_k)
     K = split_heads(_project("X_kv", X_kv, "W_K", W_K), n_heads)  # (*batch, h, n_k, d_k)
     V = split_heads(_project("X_kv", X_kv, "W_V", W_V), n_heads)  # (*batch, h, n_k, d_v)
     if past is not None:
-        K, V = (
-            np.concatenate([past[0], K], axis=-2),
-            np.concatenate([past[1], V], axis=-2),
-        )
+        K, V = _after("K", past[0], K), _after("V", past[1], V)
     S = scores(widened(Q), widened(K), scale)  # (*batch, h, n_q, n_k)
-    weights = attention_weights(S, combine_masks(mask, causal, S.shape), bias)
+    allowed = combine_masks(mask, causal, S.shape, n_batch := S.ndim - 3)
+    if bias is not None:
+        bias = validate.float_array("bias", bias)
+        bias = bias.reshape(validate.one_reading("bias", bias.shape, S.shape, n_batch))
+    weights = attention_weights(S, allowed, bias)
     heads = weighted_values(weights, widened(V)).astype(V.dtype)  # (*batch, h, n_q, d_v)
     if edit_heads is not None:
         heads = edit_heads(heads)
@@ -181,17 +131,17 @@ def multi_head_attention(
     return_weights: Literal[True],
 ) -> tuple[Array, Array]: ...
 def multi_head_attention(
-    X: Float[Array, "*batch n_q d_model"],
-    W_Q: Float[Array, "d_model h*d_k"],
-    W_K: Float[Array, "d_model h*d_k"],
-    W_V: Float[Array, "d_model h*d_v"],
-    W_O: Float[Array, "h*d_v d_model"],
+    X: Real[Array, "*#batch n_q d_model"],
+    W_Q: Real[Array, "d_model {n_heads}*d_k"],
+    W_K: Real[Array, "d_kv {n_heads}*d_k"],
+    W_V: Real[Array, "d_kv {n_heads}*d_v"],
+    W_O: Real[Array, "{n_heads}*d_v d_out"],
     n_heads: int,
     *,
-    X_kv: Float[Array, "*batch n_k d_model"] | None = None,
-    mask: Bool[Array, "*#batch #h #n_q #n_k"] | None = None,
+    X_kv: Real[Array, "*#batch n_k d_kv"] | None = None,
+    mask: Bool[Array, "*#scores"] | None = None,
     causal: bool = False,
-    bias: Float[Array, "*#batch #h #n_q #n_k"] | None = None,
+    bias: Real[Array, "*#scores"] | None = None,
     scale: float | None = None,
     return_weights: bool = False,
 ) -> Array | tuple[Array, Array]:
@@ -203,20 +153,37 @@ def multi_head_attention(
 
     Parameters
     ----------
-    X : (*batch, n_q, d_model) the tokens that ask
-    W_Q, W_K : (d_model, h·d_k) projections of all heads, side by side
-    W_V : (d_model, h·d_v)
-    W_O : (h·d_v, d_model)
-    n_heads : h
-    X_kv : (*batch, n_k, d_model) the tokens that are looked at, `X` if not given
-    mask, causal, bias, scale : as in `attention`; a mask without a head axis needs one added,
-        (*batch, 1, n_q, n_k)
-    return_weights : return ``(O, weights)``, the weights of every head
+    X : array (*batch, n_q, d_model)
+        The tokens that ask.
+    W_Q, W_K : array (d_model, h·d_k)
+        Projections of all heads, side by side.
+    W_V : array (d_model, h·d_v)
+        The same for the values.
+    W_O : array (h·d_v, d_model)
+        Mixes what the heads give.
+    n_heads : int
+        h.
+    X_kv : array (*batch, n_k, d_model), optional
+        The tokens that are looked at, `X` if not given.
+    mask : boolean array, optional
+        True = may attend. One axis for each axis of the scores (*batch, h, n_q, n_k), of the same
+        length or 1; or (n_q, n_k), or (n_k,), the same for the whole batch and all heads. A
+        padding mask needs an axis for the heads: ``padding_mask(lengths)[:, None]``.
+    causal : bool
+        Let each query see only the keys up to its own place.
+    bias : array, optional
+        Numbers added to the scores; its axes are those of a mask.
+    scale : float, optional
+        Factor of the scores, 1/√d_k if not given.
+    return_weights : bool
+        Return ``(O, weights)``, the weights of every head.
 
     Returns
     -------
-    O : (*batch, n_q, d_model)
-    weights : (*batch, h, n_q, n_k), only with ``return_weights=True``
+    O : array (*batch, n_q, d_model)
+        In the dtype of the inputs.
+    weights : array (*batch, h, n_q, n_k)
+        Only with ``return_weights=True``.
 
     Raises
     ------
@@ -246,10 +213,19 @@ def multi_head_attention(
         X, W_Q, W_K, W_V, W_O, n_heads,
         X_kv=X_kv, mask=mask, causal=causal, bias=bias, scale=scale,
     )  # fmt: skip
-    return (trace.O, trace.weights) if return_weights else trace.O
+    both = validate.boolean("return_weights", return_weights)
+    return (trace.O, trace.weights) if both else trace.O
 
 
 def _project(x_name: str, X: Array, w_name: str, W: Array) -> Array:
-    W = validate.float_array(w_name, W, ndim=2)
-    validate.same_length(w_name, W, 0, X.shape[-1], f"the columns of {x_name}")
+    W = validate.float_array(w_name, W, ndim=2, exact=True)
+    validate.same_length(w_name, W.shape, 0, X.shape[-1], f"the columns of {x_name}")
     return X @ W
+
+
+def _after(name: str, past: Array, new: Array) -> Array:
+    past = validate.float_array(f"past {name}", past, ndim=3)
+    expected = (*new.shape[:-2], past.shape[-2], new.shape[-1])
+    if past.shape != expected:
+        raise ValueError(f"past {name} must have shape {expected}, got {past.shape}")
+    return np.concatenate([past, new], axis=-2)

@@ -133,7 +133,9 @@ def heatmap(
             raise ValueError(f"{name} must name {length} of A, got {len(labels)}")
     seen = np.ones(A.shape, bool)
     if mask is not None:
-        seen = np.broadcast_to(validate.boolean_mask("mask", mask, A.shape), A.shape)
+        seen = validate.boolean_mask("mask", mask)
+        validate.broadcasts_to("mask", seen.shape, A.shape)
+        seen = np.broadcast_to(seen, A.shape)
     shown = np.where(seen, A, np.nan)
     finite = shown[np.isfinite(shown)]
     largest = float(np.abs(finite).max(initial=0)) or 1.0

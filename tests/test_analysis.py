@@ -5,10 +5,10 @@ import pytest
 
 from mhalib import analysis, language
 from mhalib.analysis import attention_to_sources, entropy, jacobian_norm, what_heads_do
-from mhalib.attention import log_softmax
 from mhalib.evaluation import evaluate, evaluation_texts
 from mhalib.language import RELATIONS, parse
 from mhalib.model import Ablation, Config, Transformer, init_parameters, load_model, load_tokenizer
+from mhalib.softmax import log_softmax
 
 N_TEXTS = 203  # more than two batches
 

@@ -8,35 +8,20 @@ try:
 except ImportError as error:
     raise ImportError("mhalib.torch needs PyTorch: pip install torch") from error
 
-from mhalib.torch.attention import (
-    attention,
-    attention_weights,
-    causal_mask,
-    log_softmax,
-    padding_mask,
-    scores,
-    softmax,
-    window_mask,
-)
+from mhalib.torch.activations import gelu, gelu_tanh, relu
+from mhalib.torch.attention import attention, attention_weights, scores
 from mhalib.torch.embedding import embed, sinusoidal_positions
+from mhalib.torch.heads import merge_heads, repeat_heads, split_heads
 from mhalib.torch.layers import (
     PostNormBlock,
     PreNormBlock,
     feed_forward,
-    gelu,
-    gelu_tanh,
     layer_norm,
-    relu,
 )
+from mhalib.torch.masks import causal_mask, padding_mask, window_mask
 from mhalib.torch.model import Transformer
-from mhalib.torch.multihead import (
-    MultiHeadAttention,
-    merge_heads,
-    multi_head_attention,
-    multi_head_trace,
-    repeat_heads,
-    split_heads,
-)
+from mhalib.torch.multihead import MultiHeadAttention, multi_head_attention, multi_head_trace
+from mhalib.torch.softmax import log_softmax, softmax
 from mhalib.torch.vocab import cross_entropy, next_token_pairs, tied_logits
 
 __all__ = [

@@ -13,69 +13,44 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-
-def softmax(x: Tensor, dim: int = -1) -> Tensor:
-    """Return the shares of `x` along `dim`; a row of nothing but −∞ is all 0."""
-    empty = (x == -math.inf).all(dim=dim, keepdim=True)
-    return torch.softmax(x.masked_fill(empty, 0), dim=dim).masked_fill(empty, 0)
-
-
-def log_softmax(x: Tensor, dim: int = -1) -> Tensor:
-    """Return the logarithm of `softmax`; a row of nothing but −∞ stays −∞."""
-    empty = (x == -math.inf).all(dim=dim, keepdim=True)
-    return torch.log_softmax(x.masked_fill(empty, 0), dim=dim).masked_fill(empty, -math.inf)
-
-
-def causal_mask(n_q: int, n_k: int | None = None, device: Any = None) -> Tensor:
-    """Return the boolean mask j ≤ i + n_k − n_q: the last query sees the last key."""
-    return window_mask(n_q, n_k, right=0, device=device)
-
-
-def window_mask(
-    n_q: int,
-    n_k: int | None = None,
-    *,
-    left: int | None = None,
-    right: int | None = None,
-    device: Any = None,
-) -> Tensor:
-    """Return the boolean mask −left ≤ j − (i + n_k − n_q) ≤ right; None is no limit."""
-    n_k = n_q if n_k is None else n_k
-    mask = torch.ones(n_q, n_k, dtype=torch.bool, device=device)
-    if left is not None:
-        mask = mask.triu(n_k - n_q - left)
-    return mask if right is None else mask.tril(n_k - n_q + right)
-
-
-def padding_mask(lengths: Tensor, n_k: int | None = None) -> Tensor:
-    """Return the boolean mask (*batch, 1, n_k) that hides what stands after `lengths` tokens."""
-    lengths = torch.as_tensor(lengths)
-    n_k = int(lengths.max()) if n_k is None else n_k
-    return torch.arange(n_k, device=lengths.device) < lengths[..., None, None]
+from mhalib.torch import _validate as validate
+from mhalib.torch.masks import combine_masks
+from mhalib.torch.softmax import softmax
 
 
 def scores(Q: Tensor, K: Tensor, scale: float | None = None) -> Tensor:
     """Return ``scale · Q Kᵀ``, (*batch, n_q, n_k); `scale` is 1/√d_k if not given."""
-    _same_d_k(Q, K)
-    factor = 1 / math.sqrt(max(Q.shape[-1], 1)) if scale is None else scale
-    return (Q * factor) @ K.mT
+    Q, K = validate.float_tensor("Q", Q, ndim=2), validate.float_tensor("K", K, ndim=2)
+    validate.same_length("K", K.shape, -1, Q.shape[-1], "d_k, as in Q")
+    validate.same_batch(Q=Q.shape, K=K.shape)
+    dtype = validate.common(Q, K)
+    wide = torch.promote_types(dtype, torch.float32)
+    S = (Q.to(wide) * validate.scale_factor(scale, Q.shape[-1])) @ K.to(wide).mT
+    return S.to(dtype)
 
 
 def attention_weights(S: Tensor, mask: Tensor | None = None, bias: Tensor | None = None) -> Tensor:
     """Return ``softmax(S + bias)`` over the keys that the boolean `mask` allows."""
+    S = validate.float_tensor("S", S, ndim=2)
+    dtype, allowed = S.dtype, combine_masks(mask, False, S.shape)
     if bias is not None:
-        S = S + bias.to(S.dtype)
-    if mask is not None:
-        S = S.masked_fill(~_boolean(mask), -math.inf)
-    return softmax(S)
+        bias = fitted_bias(bias, S.shape)
+        S = S + validate.widened(bias)
+    return softmax(S if allowed is None else S.masked_fill(~allowed, -math.inf)).to(dtype)
 
 
 def weighted_values(weights: Tensor, V: Tensor) -> Tensor:
     """Return ``weights @ V``, in which a value of weight 0 takes no part, even if it is NaN."""
-    if torch.isfinite(V).all():
+    finite = torch.isfinite(V)
+    if validate.known(finite.all()):
         return weights @ V
-    chosen = weights[..., None] != 0  # (*batch, n_q, n_k, 1): 0 · NaN would be NaN
-    return (weights[..., None] * torch.where(chosen, V[..., None, :, :], 0)).sum(-2)
+    O = weights @ torch.where(finite, V, 0)  # 0 · NaN would be NaN
+    seen = (weights != 0).to(O.dtype)
+    met = torch.zeros_like(O)  # the sum of the infinite values that are seen, ∞ − ∞ being NaN
+    for value in (math.inf, -math.inf, math.nan):
+        there = torch.isnan(V) if math.isnan(value) else V == value
+        met = met.where(seen @ there.to(O.dtype) == 0, met + value)
+    return O + met * weights.sum(-1, keepdim=True)  # the product lets the gradient be NaN, too
 
 
 @overload
@@ -118,63 +93,81 @@ def attention(
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Return ``softmax(scale · Q Kᵀ + bias) V`` over the allowed keys, as `mhalib.attention`.
 
-    Without weights or a `softcap` asked for, torch's fused kernel does the work. It aligns its
-    own causal mask top-left, so it is handed ours, and it lets a NaN of a masked key through, so
-    such inputs take the explicit path.
+    torch's fused kernel does the work where it keeps the promises. It aligns its own causal mask
+    top-left, so it is handed ours. It lets a NaN of a masked key through: that shows in its
+    output, which is checked, and the explicit path takes over. That path is also taken with
+    weights or a `softcap` asked for, and for masks where values cannot be read: while torch
+    traces, and under `torch.func.vmap`.
     """
-    _same_d_k(Q, K)
-    if V.shape[-2] != K.shape[-2]:
-        raise ValueError(f"V must have n_k = {K.shape[-2]} rows, as K; got {tuple(V.shape)}")
-    n_q, n_k = Q.shape[-2], K.shape[-2]
-    finite = torch.isfinite(K).all() and torch.isfinite(V).all()
-    if return_weights or softcap is not None or not finite:
-        wide = torch.promote_types(Q.dtype, torch.float32)  # products of float16 would overflow
-        S = scores(Q.to(wide), K.to(wide), scale)
-        S = S if softcap is None else cap_scores(S, softcap)
-        weights = attention_weights(S, combine_masks(mask, causal, n_q, n_k, Q.device), bias)
-        O = weighted_values(weights, V.to(wide)).to(Q.dtype)
-        return (O, weights.to(Q.dtype)) if return_weights else O
-    if mask is None and bias is None and n_q == n_k:
-        return _kernel(Q, K, V, is_causal=causal, scale=scale)
-    allowed = combine_masks(mask, causal, n_q, n_k, Q.device)
-    if bias is not None and allowed is not None:
-        bias = bias.to(Q.dtype).masked_fill(~allowed, -math.inf)
-    added = allowed if bias is None else bias.to(Q.dtype)
-    return _kernel(Q, K, V, attn_mask=added, scale=scale)
+    Q, K, V = (validate.float_tensor(n, t, 2) for n, t in (("Q", Q), ("K", K), ("V", V)))
+    validate.same_length("K", K.shape, -1, Q.shape[-1], "d_k, as in Q")
+    validate.same_length("V", V.shape, -2, K.shape[-2], "n_k, as in K")
+    batch = validate.same_batch(Q=Q.shape, K=K.shape, V=V.shape)
+    shape = (*batch, Q.shape[-2], K.shape[-2])
+    factor = validate.scale_factor(scale, Q.shape[-1])
+    both = validate.boolean("return_weights", return_weights)
+    allowed = combine_masks(mask, causal, shape, device=Q.device)
+    bias = None if bias is None else fitted_bias(bias, shape)
+    dtype = validate.common(Q, K, V)
+    if softcap is None and not both:
+        O = _fused(Q.to(dtype), K.to(dtype), V.to(dtype), allowed, bias, factor)
+        if O is not None:
+            return O
+    S = masked_scores(validate.widened(Q), validate.widened(K), factor, allowed)
+    S = S if softcap is None else cap_scores(S, softcap)
+    weights = attention_weights(S, allowed, bias)
+    O = weighted_values(weights, validate.widened(V).to(weights.dtype)).to(dtype)
+    return (O, weights.to(dtype)) if both else O
+
+
+def _fused(
+    Q: Tensor, K: Tensor, V: Tensor, allowed: Tensor | None, bias: Tensor | None, factor: float
+) -> Tensor | None:
+    """Return torch's own answer, or None where it may not be ours."""
+    options: dict[str, Any] = {"scale": factor}
+    if bias is not None:
+        if torch.promote_types(bias.dtype, torch.float32) != Q.dtype:
+            return None  # the kernel wants the dtype of Q, in which −1e9 may be −∞
+        bias = bias.to(Q.dtype)
+        options["attn_mask"] = bias if allowed is None else bias.masked_fill(~allowed, -math.inf)
+    elif allowed is not None:
+        options["attn_mask"] = allowed
+    if not options.keys() - {"scale"}:
+        return _kernel(Q, K, V, **options)  # nothing is masked: nothing to keep out
+    learns = torch.is_grad_enabled() and (Q.requires_grad or K.requires_grad or V.requires_grad)
+    if learns and not validate.known(torch.isfinite(K).all() & torch.isfinite(V).all()):
+        return None  # a NaN that is 0 · NaN = 0 forward may be NaN backward
+    if torch.compiler.is_compiling():
+        return None
+    O = _kernel(Q, K, V, **options)
+    return O if validate.known(torch.isfinite(O).all()) else None
 
 
 def _kernel(Q: Tensor, K: Tensor, V: Tensor, **options: Any) -> Tensor:
     if Q.ndim == K.ndim == V.ndim == 3:  # its fast way is open to (batch, h, n, d) alone
+        if "attn_mask" in options:
+            options["attn_mask"] = options["attn_mask"][None]
         return F.scaled_dot_product_attention(Q[None], K[None], V[None], **options)[0]
     return F.scaled_dot_product_attention(Q, K, V, **options)
 
 
+def masked_scores(Q: Tensor, K: Tensor, factor: float, allowed: Tensor | None) -> Tensor:
+    """Return `scores`, whose gradient lets no NaN of a masked key through."""
+    S = scores(Q, K, factor)
+    if allowed is None or not S.requires_grad:
+        return S
+    finite = torch.isfinite(K)
+    clean = scores(Q, torch.where(finite, K, 0), factor)
+    return torch.where(finite.all(-1)[..., None, :], clean, S.detach())
+
+
 def cap_scores(S: Tensor, softcap: float) -> Tensor:
     """Return ``softcap · tanh(S / softcap)``."""
-    if softcap <= 0:
-        raise ValueError(f"softcap must be positive, got {softcap}")
+    softcap = validate.real_number("softcap", softcap, above=0)
     return softcap * torch.tanh(S / softcap)
 
 
-def combine_masks(
-    mask: Tensor | None, causal: bool, n_q: int, n_k: int, device: Any = None
-) -> Tensor | None:
-    """Return `mask` and the causal mask as one boolean mask, or None for neither."""
-    if not causal:
-        return None if mask is None else _boolean(mask)
-    earlier = causal_mask(n_q, n_k, device)
-    return earlier if mask is None else _boolean(mask) & earlier
-
-
-def _same_d_k(Q: Tensor, K: Tensor) -> None:
-    if Q.shape[-1] != K.shape[-1]:
-        raise ValueError(f"K must have d_k = {Q.shape[-1]} columns, as Q; got {tuple(K.shape)}")
-
-
-def _boolean(mask: Tensor) -> Tensor:
-    if mask.dtype != torch.bool:
-        raise TypeError(
-            f"mask must be boolean (True = may attend), got dtype {mask.dtype}: write "
-            "`mask != 0` if 1 means 'may attend'; pass numbers to be added as `bias`."
-        )
-    return mask
+def fitted_bias(bias: Tensor, shape: tuple[int, ...], n_batch: int | None = None) -> Tensor:
+    """Return `bias` with an axis for each axis of scores of `shape`."""
+    bias = validate.float_tensor("bias", bias)
+    return bias.reshape(validate.one_reading("bias", bias.shape, shape, n_batch))

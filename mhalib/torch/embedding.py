@@ -8,10 +8,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from mhalib.torch import _validate as validate
+
 
 def embed(ids: Tensor, E: Tensor, scale: float | None = None) -> Tensor:
     """Return ``scale · E[ids]``; `scale` is √d_model if not given."""
-    factor = math.sqrt(E.shape[1]) if scale is None else scale
+    E = validate.float_tensor("E", E, ndim=2, exact=True)
+    ids = validate.int_tensor("ids", ids, below=E.shape[0])
+    factor = math.sqrt(E.shape[1]) if scale is None else validate.real_number("scale", scale)
     return F.embedding(ids, E) * factor
 
 
@@ -19,6 +23,10 @@ def sinusoidal_positions(
     n: int, d_model: int, start: int = 0, base: float = 10000.0, like: Tensor | None = None
 ) -> Tensor:
     """Return the positions' vectors (n, d_model), computed in float64, then given as `like`."""
+    n = validate.positive_int("n", n, minimum=0)
+    d_model = validate.positive_int("d_model", d_model)
+    start = validate.positive_int("start", start, minimum=0)
+    base = validate.real_number("base", base, above=0)
     angles = torch.outer(
         torch.arange(start, start + n, dtype=torch.float64),
         base ** -(torch.arange(0, d_model, 2, dtype=torch.float64) / d_model),

@@ -12,34 +12,26 @@ from torch.nn import functional as F
 from mhalib.layers import BlockTrace
 from mhalib.model import Config, layer_shapes
 from mhalib.multihead import MultiHeadTrace
+from mhalib.torch import _validate as validate
+from mhalib.torch.activations import ACTIVATIONS, relu
 from mhalib.torch.multihead import multi_head_trace
 
 
-def layer_norm(X: Tensor, gamma: Tensor, beta: Tensor, eps: float = 1e-5) -> Tensor:
+def layer_norm(
+    X: Tensor, gamma: Tensor | float = 1.0, beta: Tensor | float = 0.0, eps: float = 1e-5
+) -> Tensor:
     """Return ``gamma · (x − mean x) / √(var x + eps) + beta`` over the last axis."""
-    return F.layer_norm(X, X.shape[-1:], gamma, beta, eps)
-
-
-def relu(x: Tensor) -> Tensor:
-    """Return ``max(x, 0)``."""
-    return F.relu(x)
-
-
-def gelu(x: Tensor) -> Tensor:
-    """Return ``x Φ(x)``."""
-    return F.gelu(x)
-
-
-def gelu_tanh(x: Tensor) -> Tensor:
-    """Return GPT-2's approximation of `gelu`."""
-    return F.gelu(x, approximate="tanh")
-
-
-ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "relu": relu,
-    "gelu": gelu,
-    "gelu_tanh": gelu_tanh,
-}
+    X = validate.float_tensor("X", X, ndim=1)
+    gamma, beta = validate.float_tensor("gamma", gamma), validate.float_tensor("beta", beta)
+    row = X.shape[-1:]
+    validate.broadcasts_to("gamma", gamma.shape, row)
+    validate.broadcasts_to("beta", beta.shape, row)
+    eps = validate.real_number("eps", eps, at_least=0)
+    if row == (0,):
+        return X.clone()
+    wide = validate.common(validate.widened(X), gamma, beta)
+    gamma, beta = (p.to(X.device, wide).expand(row) for p in (gamma, beta))
+    return F.layer_norm(X.to(wide), row, gamma, beta, eps).to(X.dtype)
 
 
 def feed_forward(
@@ -51,7 +43,16 @@ def feed_forward(
     activation: Callable[[Tensor], Tensor] = relu,
 ) -> Tensor:
     """Return ``activation(X W_1 + b_1) W_2 + b_2``."""
-    return activation(X @ W_1 + b_1) @ W_2 + b_2
+    return _linear("W_2", W_2, "b_2", b_2, activation(_linear("W_1", W_1, "b_1", b_1, X)))
+
+
+def _linear(w_name: str, W: Tensor, b_name: str, b: Tensor, X: Tensor) -> Tensor:
+    X, W = validate.float_tensor("X", X, ndim=1), validate.float_tensor(w_name, W, 2, exact=True)
+    b = validate.float_tensor(b_name, b)
+    validate.same_length(w_name, W.shape, 0, X.shape[-1], "the columns of what it meets")
+    validate.broadcasts_to(b_name, b.shape, W.shape[1:])
+    dtype = validate.common(X, W)
+    return X.to(dtype) @ W.to(dtype) + b
 
 
 class _Block(nn.Module):

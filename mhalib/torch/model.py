@@ -12,9 +12,9 @@ from torch.nn import functional as F
 from mhalib.layers import BlockTrace
 from mhalib.model import Ablation, Cache, Config, Trace
 from mhalib.model import Transformer as NumpyTransformer
-from mhalib.torch.attention import softmax
 from mhalib.torch.embedding import embed, sinusoidal_positions
 from mhalib.torch.layers import BLOCKS, layer_norm
+from mhalib.torch.softmax import softmax
 from mhalib.torch.vocab import tied_logits
 
 

@@ -9,32 +9,16 @@ import torch
 from torch import Tensor, nn
 
 from mhalib.multihead import MultiHeadTrace
+from mhalib.torch import _validate as validate
 from mhalib.torch.attention import (
     attention,
     attention_weights,
-    combine_masks,
-    scores,
+    fitted_bias,
+    masked_scores,
     weighted_values,
 )
-
-
-def split_heads(X: Tensor, n_heads: int) -> Tensor:
-    """(*batch, n, h·d_k) → (*batch, h, n, d_k)."""
-    if X.shape[-1] % n_heads:
-        raise ValueError(f"n_heads must divide the {X.shape[-1]} columns of X, got {n_heads}")
-    return X.unflatten(-1, (n_heads, -1)).transpose(-2, -3)
-
-
-def merge_heads(heads: Tensor) -> Tensor:
-    """(*batch, h, n, d_v) → (*batch, n, h·d_v): the inverse of `split_heads`."""
-    return heads.transpose(-2, -3).flatten(-2)
-
-
-def repeat_heads(K: Tensor, n_heads: int) -> Tensor:
-    """(*batch, h_kv, n, d) → (*batch, h, n, d): groups of query heads share a key head."""
-    if n_heads % K.shape[-3]:
-        raise ValueError(f"n_heads must be a multiple of {K.shape[-3]}, got {n_heads}")
-    return K.repeat_interleave(n_heads // K.shape[-3], dim=-3)
+from mhalib.torch.heads import merge_heads, split_heads
+from mhalib.torch.masks import combine_masks
 
 
 def multi_head_trace(
@@ -59,25 +43,49 @@ def multi_head_trace(
     With ``fused=True`` torch's kernel computes the heads; it does not give out the scores and
     the weights, which are None then.
     """
-    X_kv = X if X_kv is None else X_kv
-    Q = split_heads(X @ W_Q, n_heads)  # (*batch, h, n_q, d_k)
-    K = split_heads(X_kv @ W_K, n_heads)  # (*batch, h, n_k, d_k)
-    V = split_heads(X_kv @ W_V, n_heads)  # (*batch, h, n_k, d_v)
+    X = validate.float_tensor("X", X, ndim=2)
+    X_kv = X if X_kv is None else validate.float_tensor("X_kv", X_kv, ndim=2)
+    validate.same_batch(X=X.shape, X_kv=X_kv.shape)
+    Q = split_heads(_project("X", X, "W_Q", W_Q), n_heads)  # (*batch, h, n_q, d_k)
+    K = split_heads(_project("X_kv", X_kv, "W_K", W_K), n_heads)  # (*batch, h, n_k, d_k)
+    V = split_heads(_project("X_kv", X_kv, "W_V", W_V), n_heads)  # (*batch, h, n_k, d_v)
     if past is not None:
-        K, V = torch.cat([past[0], K], dim=-2), torch.cat([past[1], V], dim=-2)
+        K, V = _after("K", past[0], K), _after("V", past[1], V)
+    validate.same_length("W_K", K.shape, -1, Q.shape[-1], "d_k, as in W_Q")
+    batch = validate.same_batch(Q=Q.shape, K=K.shape)
+    shape, n_batch = (*batch, Q.shape[-2], K.shape[-2]), len(batch) - 1
+    allowed = combine_masks(mask, causal, shape, n_batch, Q.device)
+    bias = None if bias is None else fitted_bias(bias, shape, n_batch)
     S: Any = None  # Any: the kernel does not give them out
     weights: Any = None
     if fused:
-        heads = attention(Q, K, V, mask=mask, causal=causal, bias=bias, scale=scale)
+        heads = attention(Q, K, V, mask=allowed, bias=bias, scale=scale)
     else:
-        S = scores(Q, K, scale)  # (*batch, h, n_q, n_k)
-        allowed = combine_masks(mask, causal, Q.shape[-2], K.shape[-2], Q.device)
-        weights = attention_weights(S, allowed, bias)
-        heads = weighted_values(weights, V)  # (*batch, h, n_q, d_v)
+        factor = validate.scale_factor(scale, Q.shape[-1])
+        S = masked_scores(validate.widened(Q), validate.widened(K), factor, allowed)
+        weights = attention_weights(S, allowed, bias)  # (*batch, h, n_q, n_k)
+        heads = weighted_values(weights, validate.widened(V).to(weights.dtype)).to(V.dtype)
+        weights = weights.to(V.dtype)
     if edit_heads is not None:
         heads = edit_heads(heads)
     concat = merge_heads(heads)  # (*batch, n_q, h·d_v)
-    return MultiHeadTrace(Q, K, V, S, weights, heads, concat, concat @ W_O)
+    O = _project("concat(heads)", concat, "W_O", W_O)
+    return MultiHeadTrace(Q, K, V, S, weights, heads, concat, O)
+
+
+def _project(x_name: str, X: Tensor, w_name: str, W: Tensor) -> Tensor:
+    W = validate.float_tensor(w_name, W, ndim=2, exact=True)
+    validate.same_length(w_name, W.shape, 0, X.shape[-1], f"the columns of {x_name}")
+    dtype = validate.common(X, W)
+    return X.to(dtype) @ W.to(dtype)
+
+
+def _after(name: str, past: Tensor, new: Tensor) -> Tensor:
+    past = validate.float_tensor(f"past {name}", past, ndim=3)
+    expected = (*new.shape[:-2], past.shape[-2], new.shape[-1])
+    if tuple(past.shape) != expected:
+        raise ValueError(f"past {name} must have shape {expected}, got {tuple(past.shape)}")
+    return torch.cat([past, new], dim=-2)
 
 
 @overload
@@ -116,8 +124,9 @@ def multi_head_attention(
     **options: Any,
 ) -> Tensor | tuple[Tensor, Tensor]:
     """Return ``concat(head_1, …, head_h) W_O``, as `mhalib.multi_head_attention`."""
-    trace = multi_head_trace(X, W_Q, W_K, W_V, W_O, n_heads, fused=not return_weights, **options)
-    return (trace.O, trace.weights) if return_weights else trace.O
+    both = validate.boolean("return_weights", return_weights)
+    trace = multi_head_trace(X, W_Q, W_K, W_V, W_O, n_heads, fused=not both, **options)
+    return (trace.O, trace.weights) if both else trace.O
 
 
 class MultiHeadAttention(nn.Module):
@@ -133,10 +142,12 @@ class MultiHeadAttention(nn.Module):
         self, d_model: int, n_heads: int, d_k: int | None = None, d_v: int | None = None
     ) -> None:
         super().__init__()
+        d_model = validate.positive_int("d_model", d_model)
+        self.n_heads = n_heads = validate.positive_int("n_heads", n_heads)
         if (d_k is None or d_v is None) and d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model = {d_model}, got {n_heads}")
-        self.n_heads = n_heads
-        d_k, d_v = d_k or d_model // n_heads, d_v or d_model // n_heads
+        d_k = validate.positive_int("d_k", d_model // n_heads if d_k is None else d_k)
+        d_v = validate.positive_int("d_v", d_model // n_heads if d_v is None else d_v)
         self.W_Q = nn.Parameter(torch.empty(d_model, n_heads * d_k))
         self.W_K = nn.Parameter(torch.empty(d_model, n_heads * d_k))
         self.W_V = nn.Parameter(torch.empty(d_model, n_heads * d_v))

@@ -233,4 +233,5 @@ def _mask_and_bias(
         else:
             pad = [(0, 0)] * (attn_mask.ndim - 1) + [(0, short)]
             bias = np.pad(attn_mask, pad, constant_values=-np.inf)
+            bias = bias[(None,) * (4 - bias.ndim)]  # ONNX broadcasts from the right
     return (None if allowed.all() else allowed), bias

@@ -57,7 +57,7 @@ CASES = {
     "attention, all": (
         "attention",
         qkv,
-        {"mask": keep(2, 1, 1, 11), "causal": True, "bias": draw(3, 5, 11), "scale": 0.7},
+        {"mask": keep(2, 1, 1, 11), "causal": True, "bias": draw(1, 3, 5, 11), "scale": 0.7},
     ),
     "attention, softcap": ("attention", qkv, {"softcap": 0.5}),
     "attention, weights": ("attention", qkv, {"causal": True, "return_weights": True}),

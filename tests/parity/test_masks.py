@@ -23,7 +23,7 @@ def test_attention_agrees_for_any_mask(seed, n_q, n_k, causal, masked, biased, w
     rng = np.random.default_rng(seed)
     arrays = [rng.normal(size=(2, 3, n, d)) for n, d in ((n_q, 5), (n_k, 5), (n_k, 7))]
     mask = rng.random((2, 1, n_q, n_k)) < 0.5 if masked else None
-    bias = rng.normal(size=(3, n_q, n_k)) if biased else None
+    bias = rng.normal(size=(1, 3, n_q, n_k)) if biased else None
     found = mhalib.torch.attention(
         *map(torch.from_numpy, arrays), causal=causal, return_weights=wanted,
         mask=None if mask is None else torch.from_numpy(mask),

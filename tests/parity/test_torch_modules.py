@@ -142,7 +142,7 @@ def test_sdpa_is_the_same_function_where_the_conventions_meet():
     Q, K, V = (rng.normal(size=(2, 3, 7, d)) for d in (5, 5, 2))
     t = [torch.from_numpy(A) for A in (Q, K, V)]
     keep = rng.random((2, 1, 7, 7)) < 0.6
-    bias = rng.normal(size=(3, 7, 7))
+    bias = rng.normal(size=(1, 3, 7, 7))
     for ours, theirs in (
         ({}, {}),
         ({"causal": True}, {"is_causal": True}),

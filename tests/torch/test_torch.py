@@ -22,9 +22,9 @@ def test_errors_name_the_argument():
     X = torch.ones(3, 5)
     with pytest.raises(TypeError, match=r"mask must be boolean.*torch\.float32"):
         mhalib.torch.attention(X, X, X, mask=torch.ones(3, 3))
-    with pytest.raises(ValueError, match="K must have d_k = 5"):
+    with pytest.raises(ValueError, match=r"K must have 5 entries on axis -1 \(d_k, as in Q\)"):
         mhalib.torch.attention(X, X[:, :4], X)
-    with pytest.raises(ValueError, match="V must have n_k = 3"):
+    with pytest.raises(ValueError, match=r"V must have 3 entries on axis -2 \(n_k, as in K\)"):
         mhalib.torch.attention(X, X, X[:2])
     with pytest.raises(ValueError, match="n_heads must divide the 5 columns"):
         mhalib.torch.split_heads(X, 2)
