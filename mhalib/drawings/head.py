@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mhalib.attention import causal_mask
 from mhalib.drawings.canvas import Drawing, Panel
+from mhalib.masks import causal_mask
 from mhalib.model import Transformer
 
 Array = NDArray[Any]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from mhalib import _validate as validate
 from mhalib.drawings.canvas import Drawing, Panel
-from mhalib.multihead import split_heads
+from mhalib.heads import split_heads
 
 COLOURS = 8  # of heads
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mhalib import _validate as validate
-from mhalib.layers import ACTIVATIONS, BLOCKS
+from mhalib.activations import ACTIVATIONS
+from mhalib.layers import BLOCKS
 
 Array = NDArray[Any]
 

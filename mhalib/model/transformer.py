@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from mhalib import _validate as validate
-from mhalib.attention import softmax
+from mhalib.activations import ACTIVATIONS
 from mhalib.embedding import embed
-from mhalib.layers import ACTIVATIONS, BLOCKS, BlockTrace, layer_norm
+from mhalib.layers import BLOCKS, BlockTrace, layer_norm
+from mhalib.masks import combine_masks
 from mhalib.model import files, padding
 from mhalib.model.ablation import Ablation
 from mhalib.model.config import Config, parameter_shapes
 from mhalib.model.trace import Cache, Trace
-from mhalib.vocab import generate, greedy, tied_logits
+from mhalib.sampling import generate, greedy
+from mhalib.softmax import softmax
+from mhalib.vocab import tied_logits
 
 if TYPE_CHECKING:
     from jaxtyping import Bool, Float, Int
@@ -90,7 +93,7 @@ class Transformer:
         ids: Int[Array, "*batch n"],
         *,
         real: Bool[Array, "*batch n"] | None = None,
-        mask: Bool[Array, "*#batch #h #n_q #n_k"] | None = None,
+        mask: Bool[Array, "*#scores"] | None = None,
         causal: bool = True,
         ablate: Ablation | None = None,
         past: Cache[Array] | None = None,
@@ -103,7 +106,7 @@ class Transformer:
         real : (*batch, n) boolean, False = padding, on either side: no token attends to it, and
             positions count the real tokens only, so a sentence starts at position 0 wherever it
             stands. All are real if not given
-        mask : boolean, broadcastable to (*batch, h, n, n), True = may attend; `padding_mask`
+        mask : boolean, True = may attend: as in `multi_head_attention`
         causal : each token sees only itself and what came before
         ablate : what to leave out
         past : keys and values of earlier tokens, from `Transformer.decode`
@@ -139,7 +142,7 @@ class Transformer:
         if real is not None:
             if mask is not None:
                 shape = (*ids.shape[:-1], config.n_heads, ids.shape[-1], real.shape[-1])
-                mask = validate.boolean_mask("mask", mask, shape)
+                mask = combine_masks(mask, False, shape, ids.ndim - 1)
             keys = real[..., None, None, :]  # (*batch, 1, 1, n_k)
             mask = keys if mask is None else keys & mask
             places = padding.places(real)[..., start:]
@@ -151,7 +154,7 @@ class Transformer:
         options: dict[str, Any] = {
             "activation": ACTIVATIONS[config.activation],
             "mask": mask,
-            "causal": causal and not ablate.mask,
+            "causal": validate.boolean("causal", causal) and not ablate.mask,
             "scale": 1.0 if ablate.scale or not config.scaled else None,
         }
         if ablate.norm:

@@ -12,8 +12,10 @@ from torch.nn import functional as F
 from mhalib.layers import BlockTrace
 from mhalib.model import Ablation, Cache, Config, Trace
 from mhalib.model import Transformer as NumpyTransformer
+from mhalib.torch import _validate as validate
 from mhalib.torch.embedding import embed, sinusoidal_positions
 from mhalib.torch.layers import BLOCKS, layer_norm
+from mhalib.torch.masks import combine_masks
 from mhalib.torch.softmax import softmax
 from mhalib.torch.vocab import tied_logits
 
@@ -70,6 +72,9 @@ class Transformer(nn.Module):
         places = torch.arange(start, start + ids.shape[-1], device=ids.device)
         if real is not None:
             keys = real[..., None, None, :]  # (*batch, 1, 1, n_k)
+            if mask is not None:
+                shape = (*ids.shape[:-1], config.n_heads, ids.shape[-1], real.shape[-1])
+                mask = combine_masks(mask, False, shape, ids.ndim - 1)
             mask = keys if mask is None else keys & mask
             places = (real.cumsum(-1) - 1).clamp(min=0)[..., start:]
         embedded = embed(ids, self.E, 1.0 if ablate.embedding_scale else None)
@@ -78,9 +83,8 @@ class Transformer(nn.Module):
         if config.positions == "none" or ablate.positions:
             P = torch.zeros_like(P)
         X = embedded + P
-        options: dict[str, Any] = {
-            "mask": mask, "causal": causal and not ablate.mask, "fused": fused,
-        }  # fmt: skip
+        causal = validate.boolean("causal", causal) and not ablate.mask
+        options: dict[str, Any] = {"mask": mask, "causal": causal, "fused": fused}
         if ablate.scale:
             options["scale"] = 1.0
         if ablate.norm:
