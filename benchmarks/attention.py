@@ -27,6 +27,7 @@ import torch
 
 import mhalib
 import mhalib.torch
+from mhalib._stream import say_all
 from mhalib.torch.convert import to_multihead_attention, to_torch
 
 # n, d_model, h: a sentence in the course's model, a page in a small one, a page in the paper's base
@@ -126,6 +127,7 @@ def processor() -> str:
 
 
 def main() -> None:
+    say_all()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=31)
     parser.add_argument("--json", type=Path, help="write all times there")

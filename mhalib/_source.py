@@ -6,16 +6,28 @@ from collections.abc import Callable
 from textwrap import dedent
 from typing import Any
 
+from mhalib._stream import printable
+
 
 def show_source(thing: Callable[..., Any]) -> None:
     """Print the file's name and the source of a function or class, without its docstrings.
 
+    Parameters
+    ----------
+    thing : callable
+        A function or class that is written in Python.
+
+    Raises
+    ------
+    TypeError
+        If its source cannot be read.
+
     Examples
     --------
-    >>> from mhalib.layers import relu
+    >>> from mhalib.activations import relu
     >>> show_source(relu)
-    # mhalib/layers.py
-    def relu(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    # mhalib/activations.py
+    def relu(x: Real[Array, "*shape"]) -> Float[Array, "*shape"]:
         return np.maximum(validate.float_array("x", x), 0)
     """
     try:
@@ -29,5 +41,5 @@ def show_source(thing: Callable[..., Any]) -> None:
             text = node.body[0]
             for i in range(text.lineno - 1, text.end_lineno or text.lineno):
                 lines[i] = "\0"  # a line that goes; an empty line stays
-    print(f"# {thing.__module__.replace('.', '/')}.py")
-    print("\n".join(line for line in lines if line != "\0"))
+    title = f"# {thing.__module__.replace('.', '/')}.py"
+    print(printable("\n".join([title, *(line for line in lines if line != "\0")])))

@@ -181,7 +181,7 @@ def _fits(got: tuple[int, ...], shape: tuple[int, ...]) -> bool:
 def broadcasts_to(name: str, got: tuple[int, ...], shape: tuple[int, ...]) -> None:
     """Refuse an array of shape `got` that cannot be broadcast to `shape`."""
     if len(got) > len(shape) or not _fits((1,) * (len(shape) - len(got)) + tuple(got), shape):
-        raise ValueError(f"{name} must broadcast to {shape}, got shape {tuple(got)}")
+        raise ValueError(f"{name} must broadcast to {tuple(shape)}, got shape {tuple(got)}")
 
 
 def same_length(name: str, got: tuple[int, ...], axis: int, expected: int, what: str) -> None:
@@ -203,6 +203,7 @@ def same_batch(**shapes: tuple[int, ...]) -> tuple[int, ...]:
 
 def same_axes(name: str, got: tuple[int, ...], shape: tuple[int, ...], what: str) -> None:
     """Refuse a shape without one axis, of the full length or 1, for each axis of `what`."""
+    got, shape = tuple(got), tuple(shape)
     if _fits(got, shape):
         return
     hint = ""
@@ -212,5 +213,5 @@ def same_axes(name: str, got: tuple[int, ...], shape: tuple[int, ...], what: str
         hint = ": write " + " or ".join(calls) if calls else ""
     raise ValueError(
         f"{name} must have an axis for each axis of {what}, of its length or 1, {shape}; "
-        f"got shape {tuple(got)}{hint}"
+        f"got shape {got}{hint}"
     )

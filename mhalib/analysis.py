@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from mhalib import _validate as validate
 from mhalib import language
+from mhalib._stream import say_all
 from mhalib.evaluation import evaluate as evaluate
 from mhalib.evaluation import evaluation_texts as evaluation_texts
 from mhalib.evaluation import load_experiments as load_experiments
@@ -187,6 +188,7 @@ def _spread(values: Sequence[float]) -> str:
 
 
 def main() -> None:
+    say_all()
     parser = argparse.ArgumentParser("python -m mhalib.analysis", description=__doc__)
     parser.add_argument("name", nargs="?", default="main", help="a shipped model (default: main)")
     parser.add_argument("--texts", type=int, default=300, help="how many (default: 300)")

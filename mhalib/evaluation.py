@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from mhalib import _validate as validate
 from mhalib import language
-from mhalib.attention import log_softmax
 from mhalib.language import Score, Text
 from mhalib.model import WEIGHTS, Ablation, Trace, Transformer, load_tokenizer
+from mhalib.softmax import log_softmax
 from mhalib.tokenizer import Tokenizer
 
 Array = NDArray[Any]

@@ -85,6 +85,21 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
+def _numbers(name: str, values: ArrayLike, ndim: int = 0) -> Array:
+    """Return `values` as floats; a boolean array, such as a mask, as 0 and 1."""
+    values = validate.array(name, values)
+    return validate.float_array(name, values + 0 if values.dtype == bool else values, ndim)
+
+
+def _names(name: str, names: Sequence[Any] | None, length: int) -> list[str] | None:
+    """Return `names` as text: tokens, ids, whatever they are; ``$`` in them is no formula."""
+    if names is None:
+        return None
+    if len(names) != length:
+        raise ValueError(f"{name} must name {length} of A, got {len(names)}")
+    return [str(one) for one in names]
+
+
 @_styled
 def panels(n_rows: int, n_columns: int, size: tuple[float, float] = (3.2, 3.0)) -> Array:
     """Return an array (n_rows, n_columns) of empty axes in one figure, `size` inches each."""
@@ -100,8 +115,8 @@ def panels(n_rows: int, n_columns: int, size: tuple[float, float] = (3.2, 3.0)) 
 @_styled
 def heatmap(
     A: ArrayLike,
-    rows: Sequence[str] | None = None,
-    columns: Sequence[str] | None = None,
+    rows: Sequence[Any] | None = None,
+    columns: Sequence[Any] | None = None,
     *,
     title: str = "",
     ylabel: str = "",
@@ -118,19 +133,17 @@ def heatmap(
     Parameters
     ----------
     A : (n_rows, n_columns) numbers; if one is negative, 0 gets the middle colour
-    rows, columns : the tokens (or other names) on the axes
-    title, ylabel, xlabel : texts; for attention "query" and "key"
+    rows, columns : the tokens, ids or other names on the axes, as they are (``$`` is a dollar)
+    title, ylabel, xlabel : texts, in which ``$d_k$`` is a formula; for attention "query" and "key"
     mask : boolean like `A`, False = masked: hatched and without a value
     limits : numbers at the two ends of the colours, to make several maps comparable
     decimals, values : how the numbers in the cells are written, and whether; by default
         if the cells are large enough
     """
-    A = validate.float_array("A", A, ndim=2)
+    A = _numbers("A", A, ndim=2)
     if A.ndim != 2:
         raise ValueError(f"A must have shape (n_rows, n_columns), got {A.shape}")
-    for name, labels, length in (("rows", rows, len(A)), ("columns", columns, A.shape[1])):
-        if labels is not None and len(labels) != length:
-            raise ValueError(f"{name} must name {length} of A, got {len(labels)}")
+    rows, columns = _names("rows", rows, len(A)), _names("columns", columns, A.shape[1])
     seen = np.ones(A.shape, bool)
     if mask is not None:
         seen = validate.boolean_mask("mask", mask)
@@ -162,13 +175,14 @@ def heatmap(
                 color="white" if dark else INK,
             )  # fmt: skip
     if rows is not None:
-        ax.set_yticks(range(len(A)), [str(row) for row in rows])
+        ax.set_yticks(range(len(A)), rows, parse_math=False)
     if columns is not None:
         upright = sum(map(len, columns)) > 1.2 * cell * A.shape[1] * 7
         ax.set_xticks(
             range(A.shape[1]),
-            [str(column) for column in columns],
+            columns,
             rotation=90 if upright else 0,
+            parse_math=False,
         )
     ax.tick_params(length=0)
     ax.grid(False)
@@ -206,7 +220,7 @@ def lines(
     """
     ax = _axes(ax, (6.0, 3.6))
     for i, (name, values) in enumerate(series.items()):
-        y = validate.float_array(name, values)
+        y = _numbers(name, values)
         colour = _colour(name, i)
         ax.plot(
             x, y, label=name, color=colour, linestyle=DASHES[i % len(DASHES)],
@@ -234,7 +248,7 @@ def lines(
 
 @_styled
 def bars(
-    labels: Sequence[str],
+    labels: Sequence[Any],
     series: Mapping[str, ArrayLike] | ArrayLike,
     *,
     title: str = "",
@@ -264,7 +278,7 @@ def bars(
     for i, (name, values) in enumerate(named.items()):
         drawn = ax.barh(
             place + (i + 0.5) * thick - 0.4,
-            validate.float_array(name or "series", values),
+            _numbers(name or "series", values),
             thick,
             xerr=None if not spread or name not in spread else np.asarray(spread[name]),
             label=name,
@@ -282,7 +296,7 @@ def bars(
             name, (level, 1), xycoords=("data", "axes fraction"), xytext=(3, 1),
             textcoords="offset points", va="bottom", color=INK, fontsize=10,
         )  # fmt: skip
-    ax.set_yticks(place, list(labels))
+    ax.set_yticks(place, [str(label) for label in labels], parse_math=False)
     ax.invert_yaxis()
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
@@ -339,7 +353,8 @@ def scatter_words(
         )  # fmt: skip
     for (x, y), word in zip(points, words, strict=True):
         ax.annotate(
-            word, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=9,
+            str(word), (x, y), xytext=(4, 3), textcoords="offset points", fontsize=9,
+            parse_math=False,
             weight="bold" if word in strong else "normal", zorder=4,
         )  # fmt: skip
     for i, (name, steps) in enumerate((paths or {}).items()):
@@ -350,5 +365,6 @@ def scatter_words(
             ax.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour})
     ax.set(title=title, xlabel=xlabel, ylabel=ylabel)
     if any(names) or paths:
-        ax.legend(fontsize=9)
+        for text in ax.legend(fontsize=9).get_texts():
+            text.set_parse_math(False)
     return ax

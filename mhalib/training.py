@@ -19,6 +19,7 @@ from tqdm.auto import tqdm
 
 from mhalib import _validate as validate
 from mhalib import language
+from mhalib._stream import say_all
 from mhalib.analysis import what_heads_do
 from mhalib.evaluation import evaluate, evaluation_texts, table
 from mhalib.language import Score, Text
@@ -258,6 +259,7 @@ def _at_least(minimum: int) -> Callable[[str], int]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    say_all()
     parser = argparse.ArgumentParser("python -m mhalib.training", description=__doc__)
     parser.add_argument("name", nargs="?", default="main", choices=RECIPES, metavar="NAME",
                         help=f"what to train (default: main): {', '.join(RECIPES)}")  # fmt: skip

@@ -86,6 +86,34 @@ def test_text_stands_out_from_the_white_ground():
         assert contrast > 4.5, colour
 
 
+@pytest.mark.parametrize("token", ["$$", "$x$", "a$b$c", "$\\frac$", "x^2", 7])
+def test_tokens_are_text_and_no_formulas(token):
+    """On every axis and beside every point, whatever the token is."""
+    axes = [
+        plots.heatmap([[1.0, 2.0]], [token], [token, "b"]),
+        plots.bars([token, "b"], [1, 2]),
+        plots.scatter_words(
+            [[0, 0], [1, 1]], [token, "b"], groups=[str(token), "g"],
+            paths={f"{token} path": [[0, 0], [1, 1]]},
+            regions={f"{token} region": [[0, 0], [1, 1], [0, 1]]},
+        ),
+    ]  # fmt: skip
+    for ax in axes:
+        ax.figure.canvas.draw()  # here a formula would be read
+        texts = [*ax.get_xticklabels(), *ax.get_yticklabels(), *ax.texts]
+        texts += ax.get_legend().get_texts() if ax.get_legend() else []
+        shown = [text for text in texts if str(token) in text.get_text()]
+        assert shown
+        assert not any(text.get_parse_math() for text in shown if "$" in text.get_text())
+
+
+def test_a_boolean_matrix_is_zeros_and_ones():
+    assert written(plots.heatmap(np.array([[True, False]]), decimals=0)) == {
+        (0, 0): "1",
+        (1, 0): "0",
+    }
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -10,7 +10,7 @@ from mhalib.tokenizer import Tokenizer
 def test_code_and_comments_stay_and_the_docstring_goes(capsys):
     mhalib.show_source(mhalib.split_heads)
     printed = capsys.readouterr().out
-    assert printed.startswith("# mhalib/multihead.py\ndef split_heads(")
+    assert printed.startswith("# mhalib/heads.py\ndef split_heads(")
     assert "swapaxes(-2, -3)  # (*batch, h, n, d_k)" in printed
     assert '"""' not in printed
 

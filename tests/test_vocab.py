@@ -196,3 +196,107 @@ class TestGenerate:
         ids = [3]
         generate(self.count_up, ids, 2)
         assert ids == [3]
+
+
+def tenths(total=10, largest=10):
+    """All ways to write `total` as a falling sum of whole numbers."""
+    if total == 0:
+        yield []
+    for first in range(min(total, largest), 0, -1):
+        yield from ([first, *rest] for rest in tenths(total - first, first))
+
+
+class TestExactSums:
+    """Probabilities that add up to p exactly on paper: what reaches p is enough."""
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+    @pytest.mark.parametrize("p", range(1, 11))
+    def test_tenths(self, p, dtype):
+        for shares in tenths():
+            before = np.cumsum(shares) - shares
+            logits = np.log(np.array(shares) / 10).astype(dtype)
+            kept = np.isfinite(top_p_filter(logits, p / 10))
+            assert_array_equal(kept, before < p, err_msg=f"{shares}, p = {p / 10}")
+
+    @pytest.mark.parametrize("V, p, kept", [(24, 0.5, 12), (30, 0.5, 15), (48, 0.25, 12)])
+    def test_equal_logits(self, V, p, kept):
+        for level in (0.0, -3.7, 11.0):
+            filtered = top_p_filter(np.full(V, level), p)
+            assert_array_equal(np.isfinite(filtered), np.arange(V) < kept)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+    def test_one_keeps_everything(self, dtype):
+        logits = (50 * np.random.default_rng(0).normal(size=5000)).astype(dtype)
+        assert_array_equal(top_p_filter(logits, 1.0), logits)
+        logits[7] = -np.inf
+        assert_array_equal(top_p_filter(logits, 1), logits)
+
+    def test_something_is_always_kept(self):
+        assert np.isfinite(top_p_filter(np.zeros(5), 1e-12)).sum() == 1
+
+
+class OneNumber:
+    """A generator that always draws the same number of [0, 1)."""
+
+    def __init__(self, number):
+        self.number = number
+
+    def random(self):
+        return self.number
+
+
+class TestOnlyWhatCanCome:
+    LAST = np.nextafter(1.0, 0.0)
+
+    @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+    @pytest.mark.parametrize("number", [0.0, 0.5, LAST])
+    def test_an_id_of_the_vocabulary_with_a_probability(self, dtype, number):
+        rng = np.random.default_rng(0)
+        for V in (1, 2, 7, 97, 5000):
+            logits = rng.normal(size=V).astype(dtype)
+            logits[rng.random(V) < 0.3] = -np.inf
+            logits[V // 2] = 1.0
+            drawn = sample(logits, OneNumber(number))
+            assert 0 <= drawn < V
+            assert np.isfinite(logits[drawn])
+
+    def test_the_tail_of_a_large_vocabulary_comes(self):
+        """Float16, 5000 equal logits: their running sum stops growing at id 2180 in float16."""
+        assert sample(np.zeros(5000, np.float16), OneNumber(self.LAST)) == 4999
+        assert sample(np.zeros(5000, np.float16), OneNumber(0.50001)) == 2500
+
+    @pytest.mark.parametrize("temperature", [5e-324, 1e-300, 1e300])
+    def test_any_temperature(self, temperature):
+        drawn = sample([0.0, 800.0, -800.0], OneNumber(0.5), temperature=temperature)
+        assert drawn == 1
+
+    @pytest.mark.parametrize("choose", [
+        greedy, lambda x: sample(x, OneNumber(0.5)), lambda x: top_k_filter(x, 2),
+        lambda x: top_p_filter(x, 0.5),
+    ])  # fmt: skip
+    @pytest.mark.parametrize("logits", [[-np.inf] * 3, [0.0, np.nan, 1.0], [0.0, np.inf, 1.0]])
+    def test_nothing_to_choose_from(self, choose, logits):
+        with pytest.raises(ValueError, match="logits must be finite or −∞, one at least finite"):
+            choose(logits)
+
+
+class TestGenerateRefuses:
+    @pytest.mark.parametrize(
+        "ids, n_new, stop, error, message",
+        [
+            ([], 3, (), ValueError, r"ids must be one row of at least one id, got shape \(0,\)"),
+            ([[1, 2]], 3, (), ValueError, r"ids must be one row .* got shape \(1, 2\)"),
+            (5, 3, (), ValueError, r"ids must be one row .* got shape \(\)"),
+            ([1.5], 3, (), TypeError, "ids must hold integers, got dtype float64"),
+            ([[1], [2, 3]], 3, (), ValueError, "ids cannot be read as an array"),
+            ([1], -1, (), ValueError, "n_new must be at least 0, got -1"),
+            ([1], 3, 3, TypeError, "stop must be a collection of ids, such as .3., got 3"),
+            ([1], 3, "3", TypeError, "stop must be a collection of ids"),
+        ],
+    )
+    def test_before_the_first_step(self, ids, n_new, stop, error, message):
+        def step(new, cache):
+            raise AssertionError("a step was taken")
+
+        with pytest.raises(error, match=message):
+            generate(step, ids, n_new, stop=stop)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from mhalib import _validate as validate
-from mhalib.attention import softmax
 from mhalib.drawings.canvas import Drawing, Panel
+from mhalib.softmax import softmax
 
 
 def score_histograms(

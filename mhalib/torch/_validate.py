@@ -83,10 +83,11 @@ def int_tensor(name: str, value: Any, below: int | None = None, ndim: int = 0) -
 
 def boolean_mask(name: str, value: Any) -> Tensor:
     """Return `value` as a boolean tensor."""
-    mask = tensor(name, value)
-    if mask.dtype != torch.bool:
-        raise TypeError(validate.not_boolean_message(name, mask.dtype))
-    return mask
+    if not isinstance(value, Tensor):
+        return torch.from_numpy(validate.boolean_mask(name, value).copy())
+    if value.dtype != torch.bool:
+        raise TypeError(validate.not_boolean_message(name, value.dtype))
+    return value
 
 
 def scale_factor(scale: float | None, d_k: int) -> float:
