@@ -39,7 +39,7 @@ def code(notebook: nbformat.NotebookNode) -> tuple[int, int, int, int]:
         if script.BENCH.match(cell.source):
             folded += 1
         elif "check(" not in cell.source:
-            lines += len(re.findall(r"^.*\\S", cell.source, re.M))
+            lines += len(re.findall(r"^.*\S", cell.source, re.M))
     return lines, folded, pictures, widgets
 
 
