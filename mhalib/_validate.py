@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -9,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 
-def array(name: str, value: ArrayLike, ndim: int = 0, exact: bool = False) -> NDArray[Any]:
-    """Return `value` as an array with at least (or exactly) `ndim` axes."""
+def array(name: str, value: ArrayLike, ndim: int = 0) -> NDArray[Any]:
+    """Return `value` as an array with at least `ndim` axes."""
     if isinstance(value, np.ma.MaskedArray):
         raise TypeError(
             f"{name} must be a plain array, got a masked array, whose mask would be lost: "
@@ -20,7 +21,7 @@ def array(name: str, value: ArrayLike, ndim: int = 0, exact: bool = False) -> ND
         result = np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:  # ragged lists, tensors with a gradient
         raise ValueError(f"{name} cannot be read as an array: {error}") from None
-    enough_axes(name, result.shape, ndim, exact)
+    enough_axes(name, result.shape, ndim)
     return result
 
 
@@ -37,21 +38,30 @@ def float_array(name: str, value: ArrayLike, ndim: int = 0, exact: bool = False)
 
     Floating dtypes are kept; integers become float64.
     """
-    result = array(name, value, ndim, exact)
-    if result.dtype.kind in "iu":
-        return result.astype(np.float64)
-    if result.dtype.kind != "f":
+    result = array(name, value)
+    if result.dtype.kind not in "fiu":
         raise TypeError(f"{name} must hold real numbers, got dtype {result.dtype}")
+    enough_axes(name, result.shape, ndim, exact)
+    return result if result.dtype.kind == "f" else result.astype(np.float64)
+
+
+def number_array(name: str, value: ArrayLike, ndim: int = 0) -> NDArray[Any]:
+    """Return `value` as an array of numbers of any kind with at least `ndim` axes."""
+    result = array(name, value)
+    if result.dtype.kind not in "fiubc":
+        raise TypeError(f"{name} must hold numbers, got dtype {result.dtype}")
+    enough_axes(name, result.shape, ndim)
     return result
 
 
 def int_array(name: str, value: ArrayLike, below: int | None = None, ndim: int = 0) -> NDArray[Any]:
     """Return `value` as an integer array; its entries are 0 or more, and less than `below`."""
-    result = array(name, value, ndim)
+    result = array(name, value)
     if result.size == 0 and result.dtype.kind == "f":
         result = result.astype(np.int64)  # np.asarray([]) is float64
     if result.dtype.kind not in "iu":
         raise TypeError(f"{name} must hold integers, got dtype {result.dtype}")
+    enough_axes(name, result.shape, ndim)
     outside = result[(result < 0) | (False if below is None else result >= below)]
     if outside.size:
         raise ValueError(outside_message(name, below, outside.flat[0]))
@@ -86,16 +96,17 @@ def axis_index(name: str, value: Any, ndim: int) -> int:
 
 
 def real_number(
-    name: str, value: Any, *, above: float = -np.inf, at_least: float = -np.inf
+    name: str, value: Any, *, above: float = -math.inf, at_least: float = -math.inf
 ) -> float:
     """Return `value` as a finite float within the bounds."""
     try:
-        if isinstance(value, bool | np.bool_ | str | bytes) or np.ndim(value):
+        plain = type(value) is float or type(value) is int
+        if not plain and (isinstance(value, bool | np.bool_ | str | bytes) or np.ndim(value)):
             raise TypeError
         number = float(value)
     except (TypeError, ValueError):
         raise TypeError(f"{name} must be a number, got {value!r}") from None
-    if not np.isfinite(number):
+    if not math.isfinite(number):
         raise ValueError(f"{name} must be finite, got {number}")
     if number <= above:
         bound = "positive" if above == 0 else f"above {above}"

@@ -54,7 +54,7 @@ def split_heads(
            [[2, 3],
             [6, 7]]])
     """
-    X = validate.array("X", X, ndim=2)
+    X = validate.number_array("X", X, ndim=2)
     *batch, n, width = X.shape
     h = validate.positive_int("n_heads", n_heads)
     if width % h:
@@ -87,7 +87,7 @@ def merge_heads(heads: Shaped[Array, "*batch h n d_v"]) -> Shaped[Array, "*batch
     >>> bool((merge_heads(split_heads(X, 3)) == X).all())
     True
     """
-    heads = validate.array("heads", heads, ndim=3)
+    heads = validate.number_array("heads", heads, ndim=3)
     *batch, h, n, d_v = heads.shape
     by_token = heads.swapaxes(-2, -3)  # (*batch, n, h, d_v): the token before the head
     return by_token.reshape(*batch, n, h * d_v)
@@ -127,7 +127,7 @@ def repeat_heads(
     >>> repeat_heads(np.array([[[1.0]], [[2.0]]]), 4).ravel()
     array([1., 1., 2., 2.])
     """
-    K = validate.array("K", K, ndim=3)
+    K = validate.number_array("K", K, ndim=3)
     h, h_kv = validate.positive_int("n_heads", n_heads), K.shape[-3]
     if h_kv == 0 or h % h_kv:
         raise ValueError(f"n_heads must be a multiple of the {h_kv} heads of K, got {h}")

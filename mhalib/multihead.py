@@ -84,6 +84,8 @@ def multi_head_trace(
     V = split_heads(_project("X_kv", X_kv, "W_V", W_V), n_heads)  # (*batch, h, n_k, d_v)
     if past is not None:
         K, V = _after("K", past[0], K), _after("V", past[1], V)
+        validate.same_length("past V", V.shape, -2, K.shape[-2], "n_k, as in K")
+    validate.same_length("W_K", K.shape, -1, Q.shape[-1], "d_k, as in W_Q")
     S = scores(widened(Q), widened(K), scale)  # (*batch, h, n_q, n_k)
     allowed = combine_masks(mask, causal, S.shape, n_batch := S.ndim - 3)
     if bias is not None:

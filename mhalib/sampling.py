@@ -175,10 +175,35 @@ def sample(
         tempered = top_k_filter(tempered, top_k)
     if top_p is not None:
         tempered = _keep(tempered, _reaching(top_p, tempered, logits.dtype))
-    shares = softmax(tempered)
-    share, last = np.cumsum(shares), np.flatnonzero(shares)[-1]
+    return draw(softmax(tempered), rng.random())
+
+
+def draw(shares: Float[Array, " V"], u: float) -> int:
+    """Return the id in whose part of [0, 1) `u` falls, the parts being as long as the `shares`.
+
+    Parameters
+    ----------
+    shares : array (V,)
+        Probabilities, such as `softmax` gives.
+    u : float
+        In [0, 1).
+
+    Returns
+    -------
+    int
+        An id whose share is not 0.
+
+    Raises
+    ------
+    ValueError
+        If all shares are 0.
+    """
+    possible = np.flatnonzero(shares)
+    if possible.size == 0:
+        raise ValueError("shares must not be all 0")
+    ends = np.cumsum(shares, dtype=np.float64)
     # the last id that can come takes what is left, whatever the sums round to
-    return int(np.searchsorted(share[:last], rng.random() * share[-1], side="right"))
+    return int(np.searchsorted(ends[: possible[-1]], u * ends[-1], side="right"))
 
 
 def generate(

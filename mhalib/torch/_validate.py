@@ -27,8 +27,8 @@ from mhalib._validate import (  # the rules that need no more than shapes and Py
 
 __all__ = [
     "axis_index", "boolean", "boolean_mask", "broadcasts_to", "common", "float_tensor",
-    "int_tensor", "known", "one_reading", "positive_int", "real_number", "same_axes",
-    "same_batch", "same_length", "scale_factor", "tensor", "widened",
+    "int_tensor", "known", "number_tensor", "one_reading", "positive_int", "real_number",
+    "same_axes", "same_batch", "same_length", "scale_factor", "widened",
 ]  # fmt: skip
 
 
@@ -42,14 +42,14 @@ def known(condition: Tensor) -> bool | None:
         return None
 
 
-def tensor(name: str, value: Any, ndim: int = 0, exact: bool = False) -> Tensor:
-    """Return `value` as a tensor with at least (or exactly) `ndim` axes.
+def number_tensor(name: str, value: Any, ndim: int = 0) -> Tensor:
+    """Return `value` as a tensor with at least `ndim` axes.
 
     What is no tensor, such as a list, is read as NumPy reads it.
     """
     if not isinstance(value, Tensor):
-        value = torch.from_numpy(validate.array(name, value).copy())
-    validate.enough_axes(name, value.shape, ndim, exact)
+        value = torch.from_numpy(validate.number_array(name, value).copy())
+    validate.enough_axes(name, value.shape, ndim)
     return value
 
 
@@ -60,21 +60,19 @@ def float_tensor(name: str, value: Any, ndim: int = 0, exact: bool = False) -> T
     """
     if not isinstance(value, Tensor):
         value = torch.from_numpy(validate.float_array(name, value).copy())
-    validate.enough_axes(name, value.shape, ndim, exact)
-    if value.is_floating_point():
-        return value
     if value.is_complex() or value.dtype == torch.bool:
         raise TypeError(f"{name} must hold real numbers, got dtype {value.dtype}")
-    return value.double()
+    validate.enough_axes(name, value.shape, ndim, exact)
+    return value if value.is_floating_point() else value.double()
 
 
 def int_tensor(name: str, value: Any, below: int | None = None, ndim: int = 0) -> Tensor:
     """Return `value` as an integer tensor; its entries are 0 or more, and less than `below`."""
     if not isinstance(value, Tensor):
         value = torch.from_numpy(validate.int_array(name, value).copy())
-    validate.enough_axes(name, value.shape, ndim)
     if value.is_floating_point() or value.is_complex() or value.dtype == torch.bool:
         raise TypeError(f"{name} must hold integers, got dtype {value.dtype}")
+    validate.enough_axes(name, value.shape, ndim)
     wrong = value < 0 if below is None else (value < 0) | (value >= below)
     if known(wrong.any()):
         raise ValueError(validate.outside_message(name, below, value[wrong][0].item()))

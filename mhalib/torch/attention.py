@@ -101,16 +101,19 @@ def attention(
     """
     Q, K, V = (validate.float_tensor(n, t, 2) for n, t in (("Q", Q), ("K", K), ("V", V)))
     validate.same_length("K", K.shape, -1, Q.shape[-1], "d_k, as in Q")
+    shape = (*validate.same_batch(Q=Q.shape, K=K.shape), Q.shape[-2], K.shape[-2])
+    factor = validate.scale_factor(scale, Q.shape[-1])
     validate.same_length("V", V.shape, -2, K.shape[-2], "n_k, as in K")
     batch = validate.same_batch(Q=Q.shape, K=K.shape, V=V.shape)
-    shape = (*batch, Q.shape[-2], K.shape[-2])
-    factor = validate.scale_factor(scale, Q.shape[-1])
     both = validate.boolean("return_weights", return_weights)
     allowed = combine_masks(mask, causal, shape, device=Q.device)
     bias = None if bias is None else fitted_bias(bias, shape)
     dtype = validate.common(Q, K, V)
     if softcap is None and not both:
-        O = _fused(Q.to(dtype), K.to(dtype), V.to(dtype), allowed, bias, factor)
+        q, k, v = (t.to(dtype) for t in (Q, K, V))
+        if not Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]:  # torch's kernel wants them alike
+            q, k, v = (t.expand(*batch, *t.shape[-2:]) for t in (q, k, v))
+        O = _fused(q, k, v, allowed, bias, factor)
         if O is not None:
             return O
     S = masked_scores(validate.widened(Q), validate.widened(K), factor, allowed)

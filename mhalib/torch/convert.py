@@ -54,15 +54,29 @@ def to_multihead_attention(p: Mapping[str, NDArray[Any]], n_heads: int) -> nn.Mu
 
 
 def from_multihead_attention(module: nn.MultiheadAttention) -> Arrays:
-    """Return ``W_Q W_K W_V W_O`` of torch's own module, which must have no biases."""
-    if module.in_proj_bias is not None or module.in_proj_weight is None:
+    """Return ``W_Q W_K W_V W_O`` of torch's own module.
+
+    Raises
+    ------
+    ValueError
+        If the module has biases, other widths for keys and values, or keys of its own
+        (``add_bias_kv``, ``add_zero_attn``), for which the course has no names.
+    """
+    if (
+        module.in_proj_bias is not None
+        or module.in_proj_weight is None
+        or module.bias_k is not None
+        or module.add_zero_attn
+    ):
         raise ValueError(
-            "module must be made with bias=False and without kdim, vdim: "
-            "the course's attention has no biases"
+            "module must be made with bias=False and without kdim, vdim, add_bias_kv, "
+            "add_zero_attn: the course's attention has no biases and no keys of its own"
         )
     W_Q, W_K, W_V = (W.T for W in module.in_proj_weight.chunk(3))
     return to_numpy({"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": module.out_proj.weight.T})
 
+
+NORM_EPS = 1e-5  # of `mhalib.layer_norm`, in every block of the course
 
 _LAYER_NAMES = {  # torch's name: the course's name
     "self_attn.out_proj.weight": "W_O",
@@ -108,8 +122,12 @@ def from_encoder_layer(layer: nn.TransformerEncoderLayer) -> Arrays:
     Raises
     ------
     ValueError
-        If the block has attention biases that are not 0, or was made with ``bias=False``.
+        If the block has attention biases that are not 0, was made with ``bias=False``, or with
+        a `layer_norm_eps` that is not the course's.
     """
+    for name in ("norm1", "norm2"):
+        if (eps := getattr(layer, name).eps) != NORM_EPS:
+            raise ValueError(f"layer: {name} must have eps = {NORM_EPS}, got {eps}")
     state = layer.state_dict()
     if missing := sorted(set(_LAYER_NAMES) - set(state)):
         raise ValueError(f"layer must be made with bias=True; it lacks {', '.join(missing)}")

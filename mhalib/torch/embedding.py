@@ -16,7 +16,7 @@ def embed(ids: Tensor, E: Tensor, scale: float | None = None) -> Tensor:
     E = validate.float_tensor("E", E, ndim=2, exact=True)
     ids = validate.int_tensor("ids", ids, below=E.shape[0])
     factor = math.sqrt(E.shape[1]) if scale is None else validate.real_number("scale", scale)
-    return F.embedding(ids, E) * factor
+    return F.embedding(ids.long(), E) * factor
 
 
 def sinusoidal_positions(

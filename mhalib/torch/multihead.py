@@ -51,6 +51,7 @@ def multi_head_trace(
     V = split_heads(_project("X_kv", X_kv, "W_V", W_V), n_heads)  # (*batch, h, n_k, d_v)
     if past is not None:
         K, V = _after("K", past[0], K), _after("V", past[1], V)
+        validate.same_length("past V", V.shape, -2, K.shape[-2], "n_k, as in K")
     validate.same_length("W_K", K.shape, -1, Q.shape[-1], "d_k, as in W_Q")
     batch = validate.same_batch(Q=Q.shape, K=K.shape)
     shape, n_batch = (*batch, Q.shape[-2], K.shape[-2]), len(batch) - 1

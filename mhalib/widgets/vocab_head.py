@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib import language
 from mhalib.model import Transformer
+from mhalib.sampling import draw
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
 from mhalib.widgets.course import ModelWidget
@@ -114,9 +115,8 @@ class VocabHeadWidget(ModelWidget):
             ids = self.ids
             if not 0 < len(ids) < MAX_LENGTH:
                 break
-            share = np.cumsum(mhalib.softmax(self._filtered(self.trace.logits[-1])))
             u = words(self.seed, len(self.generated) + 1)[-1] / 2.0**32
-            new = int(np.searchsorted(share, u * share[-1], side="right"))
+            new = draw(mhalib.softmax(self._filtered(self.trace.logits[-1])), u)
             self.generated = [*self.generated, new]
             if new == stop:
                 break

