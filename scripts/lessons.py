@@ -50,6 +50,7 @@ def normalise(notebook: nbformat.NotebookNode) -> nbformat.NotebookNode:
                 output.execution_count = cell.execution_count
             for kind in TRANSIENT_OUTPUTS:
                 output.get("data", {}).pop(kind, None)
+        cell.outputs = [output for output in cell.outputs if output.get("data", True)]
     return notebook
 
 

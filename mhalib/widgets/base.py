@@ -11,6 +11,11 @@ import anywidget
 import traitlets
 
 STATIC = Path(__file__).parent / "static"
+VIEW = "application/vnd.jupyter.widget-view+json"
+# What JupyterLab writes below the picture when the kernel that knew the widget is gone.
+NOT_FOUND = (
+    ".jp-OutputArea-child:has(.mh-run) + .jp-OutputArea-child > .jupyter-widgets:not(:has(*))"
+)
 
 
 class CourseWidget(anywidget.AnyWidget):
@@ -66,6 +71,7 @@ class CourseWidget(anywidget.AnyWidget):
             f'<figure class="mhalib-widget" data-widget="{self._widget}">\n'
             f'<p class="mhalib-task">{rich(self.task)}</p>\n'
             f'<div class="mhalib-picture">{self.picture()}</div>\n'
+            '<p class="mh-run">Run this cell to make it live.</p>\n'
             f'<script type="application/json">{state}</script>\n'
             f"<figcaption>{rich(self.caption)}</figcaption>\n"
             "</figure>"
@@ -81,6 +87,21 @@ class CourseWidget(anywidget.AnyWidget):
             return None
         data, metadata = bundle
         return {**data, "text/html": self.html()}, metadata
+
+    def _ipython_display_(self) -> None:
+        """Show the picture, and the live widget, which hides it, as an output of its own.
+
+        A notebook that is opened again has no kernel to ask: the picture is what it shows.
+        """
+        from IPython.display import display
+
+        data, metadata = self._repr_mimebundle_() or ({}, {})
+        view = {VIEW: data.pop(VIEW)} if VIEW in data else {}
+        if view:
+            data["text/html"] += f"\n<style>{NOT_FOUND} {{ display: none; }}</style>"
+        display(data, raw=True)
+        if view:
+            display(view, metadata=metadata, raw=True)
 
 
 def rich(text: str) -> str:

@@ -76,7 +76,6 @@ class TokenizedWidget(CourseWidget):
         self.tokenizer = tokenizer or load_tokenizer()
         super().__init__(**values)
         self._model = 1
-        self.on_msg(self._answer)
 
     def _limits(self) -> dict[str, Any]:
         limits = super()._limits()
@@ -87,7 +86,8 @@ class TokenizedWidget(CourseWidget):
         """Return what the front end computes with, as `mhalib.widgets.models.pack` does."""
         return {"merges": [list(pair) for pair in self.tokenizer.merges]}
 
-    def _answer(self, widget: Any, content: Any, buffers: Any) -> None:
+    def _handle_custom_msg(self, content: Any, buffers: Any) -> None:
+        super()._handle_custom_msg(content, buffers)
         if content != {"ask": "model"}:
             return
         packed = self._packed()
@@ -155,10 +155,9 @@ class ModelWidget(TokenizedWidget):
     def use(self, model: str | Transformer) -> None:
         """Show another model; one that does not fit the tokenizer changes nothing."""
         self.transformer = self._fitting(model)
-        with self.hold_sync():
-            for name in {"layer", "head"} & set(self.trait_names()):
-                setattr(self, name, min(getattr(self, name), self._last(name)))
-            self._model += 1
+        for name in {"layer", "head"} & set(self.trait_names()):
+            setattr(self, name, min(getattr(self, name), self._last(name)))
+        self._model += 1
 
     def _last(self, name: str) -> int:
         """Return the number of the last layer or head."""

@@ -38,10 +38,11 @@ def picture(label: str, width: float, height: float, *children: str) -> str:
 
 
 def text(x: float, y: float, words: str, anchor: str = "start", size: int = 11, **more: Any) -> str:
-    return tag(
+    element = tag(
         "text", escape(words), x=x, y=y, text_anchor=anchor, font_size=size,
         **{"fill": "currentColor", **more},
     )  # fmt: skip
+    return element + "\n"  # where a notebook leaves only the words of a picture, they stand apart
 
 
 def bars(items: Iterable[tuple[float, float, float]], base: float) -> str:

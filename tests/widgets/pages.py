@@ -7,9 +7,10 @@ LONG = " ".join(["bats cave"] * 16)  # 32 tokens
 
 
 def ready(page):
-    """Wait for the live widget, and for the losses by relation if it has them."""
-    for live in page.locator(".mhalib-live").all():
-        live.locator("> *").nth(1).wait_for()
+    """Wait for the live widgets, and for the losses by relation if they have them."""
+    for figure in reversed(page.locator("figure[data-live]").all()):
+        figure.scroll_into_view_if_needed()  # they come alive when they come near
+        figure.locator(".mhalib-live > *").nth(1).wait_for()
     expect(page.get_by_text("measuring …", exact=True)).to_have_count(0)
     return page
 

@@ -55,24 +55,38 @@ export class PageModel {
 }
 
 /**
- * Make a figure live: as soon as the widget is there it takes the place of the picture, which
- * stays for print.
+ * Make a figure live when it comes near the screen: as soon as the widget is there it takes the place of the
+ * picture, which stays for print.
  */
 export function enliven(figure) {
   const state = JSON.parse(figure.querySelector(":scope > script").textContent);
   if (state.model === null) return; // a model of the author's own, known to a kernel only
+  figure.dataset.live = "";
+  const kind = figure.dataset.widget;
+  const copy = [...document.querySelectorAll(`figure[data-widget="${kind}"]`)].indexOf(figure);
+  const name = copy ? `${kind}-${copy + 1}` : kind; // of this widget on its page
+  if (location.hash.startsWith(`#${name}=`)) figure.scrollIntoView();
+  const near = new IntersectionObserver(
+    (entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      near.disconnect();
+      start(figure, kind, name, state);
+    },
+    { rootMargin: "100% 0px" },
+  );
+  near.observe(figure);
+}
+
+function start(figure, kind, name, state) {
   const live = h("div", { class: "mhalib-live" });
   const picture = figure.querySelector(":scope > .mhalib-picture");
   const show = () => {
-    live.isConnected || picture.before(live);
+    if (!live.isConnected) picture.before(live);
     picture.hidden = live.querySelector(":scope > :not([role=alert])") !== null;
   };
-  const kind = figure.dataset.widget;
-  const before = [...document.querySelectorAll(`figure[data-live][data-widget="${kind}"]`)].length;
-  figure.dataset.live = "";
   new MutationObserver(show).observe(live, { childList: true });
   const model = new PageModel(state);
-  remember(model, before ? `${kind}-${before + 1}` : kind);
+  remember(model, name);
   VIEWS[kind](model, live);
   if (live.firstChild) show();
 }

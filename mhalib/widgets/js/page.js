@@ -14,6 +14,7 @@ function enlivenFinished() {
 }
 
 enlivenFinished();
+document.addEventListener("mhalib-figures", enlivenFinished); // a cell run on the page made figures
 if (document.readyState === "loading") {
   const observer = new MutationObserver(enlivenFinished);
   observer.observe(document, { childList: true, subtree: true });
