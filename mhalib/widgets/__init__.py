@@ -15,6 +15,7 @@ from mhalib.widgets.embedding import EmbeddingWidget
 from mhalib.widgets.layers import LayersWidget
 from mhalib.widgets.machine import MachineWidget
 from mhalib.widgets.multi_head import MultiHeadWidget
+from mhalib.widgets.own_head import OwnHeadWidget
 from mhalib.widgets.scaling import ScalingWidget
 from mhalib.widgets.single_head import SingleHeadWidget
 from mhalib.widgets.tokenizer import TokenizerWidget
@@ -25,6 +26,7 @@ __all__ = [
     "LayersWidget",
     "MachineWidget",
     "MultiHeadWidget",
+    "OwnHeadWidget",
     "ScalingWidget",
     "SingleHeadWidget",
     "TokenizerWidget",

@@ -3,6 +3,7 @@ say their limits as data, so that a page checks by the same ones."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import traitlets
@@ -150,3 +151,25 @@ class Pairs(Positions):
             for pair in pairs
         ]
         return sorted([list(pair) for pair in {tuple(pair) for pair in whole}])
+
+
+class Numbers(traitlets.Dict):
+    """Numbers by name, the names of one pattern."""
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        super().__init__()
+        self.pattern = pattern
+
+    def validate(self, obj: Any, value: Any) -> dict[str, float]:
+        if not isinstance(value, dict):
+            raise TypeError(f"{self.name} must be a dict of numbers by name, got {value!r}")
+        for name in value:
+            if not isinstance(name, str) or not self.pattern.fullmatch(name):
+                raise ValueError(f"{self.name}: {name!r} is no name like 'Q.0.2.5'")
+        return {
+            name: validate.real_number(f"{self.name}[{name!r}]", number)
+            for name, number in sorted(value.items())
+        }
+
+    def limit(self) -> dict[str, Any]:
+        return {"type": "numbers", "pattern": self.pattern.pattern}

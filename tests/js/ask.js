@@ -7,6 +7,7 @@ import { headMask, headWeights, singleHead } from "../../mhalib/widgets/js/math/
 import { losses, unpack } from "../../mhalib/widgets/js/math/model.js";
 import { word } from "../../mhalib/widgets/js/math/normals.js";
 import { changes, cosines, stages } from "../../mhalib/widgets/js/math/stream.js";
+import { ownHeads, ownMask, ownProjections } from "../../mhalib/widgets/js/math/own-head.js";
 import { fromRows, row } from "../../mhalib/widgets/js/math/tensor.js";
 import { draw, samplingProbabilities, topPFilter } from "../../mhalib/widgets/js/math/vocab.js";
 import { flat, nested } from "./close.js";
@@ -26,6 +27,15 @@ const ANSWERS = {
     const W = headWeights(transformer, { ...state, weights: state.weights_from });
     const result = singleHead(X, W, headMask(ids.length, state.mask, state.padding));
     return Object.fromEntries(Object.entries(result).map(([name, A]) => [name, nested(A)]));
+  },
+
+  own({ model, ids, state }) {
+    const transformer = unpack(model);
+    const trace = transformer.forward(ids);
+    const X = state.layer ? trace.layers[state.layer - 1].output : trace.X;
+    const W = ownProjections(transformer, state.layer, state.projections, state.seed);
+    const heads = ownHeads(X, W, ownMask(ids.length, state), state);
+    return Object.fromEntries(Object.keys(heads[0]).map((name) => [name, heads.map((head) => plain(head[name]))]));
   },
 
   vectors({ rows, index }) {

@@ -11,7 +11,13 @@ from arrays import assert_array
 
 import mhalib
 from mhalib.sampling import draw
-from mhalib.widgets import EmbeddingWidget, LayersWidget, SingleHeadWidget, VocabHeadWidget
+from mhalib.widgets import (
+    EmbeddingWidget,
+    LayersWidget,
+    OwnHeadWidget,
+    SingleHeadWidget,
+    VocabHeadWidget,
+)
 from mhalib.widgets.models import FOLDER, SHIPPED, pack, script, shrink
 
 BASEBALL = "There are so many bats I can choose at the baseball store."
@@ -144,6 +150,24 @@ def test_single_head_widget(state):
     widget = SingleHeadWidget(**state)
     answer = ask("head", model=widget.transformer, ids=widget.ids.tolist(), state=widget.state())
     for name in ("Q", "K", "V", "scores", "weights", "output", "correction", "sum"):
+        close(answer[name], getattr(widget, name), name)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        {},
+        {"n": 7, "d_k": 5, "n_heads": 3, "layer": 2, "mask": "window", "window": 3},
+        {"n": 32, "d_k": 8, "n_heads": 8, "mask": "padding", "padding": [1, 40], "scale": "none"},
+        {"projections": "random", "seed": 4, "mask": "none", "scale": "factor", "factor": 0.3},
+        {"mask": "painted", "hidden": [(2, 0), (2, 1), (2, 2), (2, 3), (2, 4), (2, 5), (9, 9)]},
+        {"values": {"Q.0.2.5": 1.5, "V.0.1.0": -2, "K.3.0.0": 9, "K.0.99.0": 9}},
+    ],
+)
+def test_own_head_widget(state):
+    widget = OwnHeadWidget(**state)
+    answer = ask("own", model=widget.transformer, ids=widget.ids.tolist(), state=widget.state())
+    for name in ("Q", "K", "V", "scores", "weights", "output", "entropy"):
         close(answer[name], getattr(widget, name), name)
 
 

@@ -75,10 +75,10 @@ def book_page(chromium, server, site):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
-        page.locator(".mh-foot").first.wait_for()
         page.locator("figure.mhalib-widget").first.evaluate(
             "f => scrollTo(0, f.getBoundingClientRect().top + scrollY - 56)"
         )
+        page.locator(".mh-foot").first.wait_for()
         return page
 
     yield open_page

@@ -129,6 +129,7 @@ def test_whatever_is_typed_is_text_or_a_number_within_the_limits(widget_page, se
 STATES = {
     "SingleHeadWidget": ["[value=padding]", ".mh-toolbar button >> nth=1"],
     "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head input >> nth=5"],
+    "OwnHeadWidget": ["[value=value]"],
     "LayersWidget": ["[name^=mh-norm][value=pre]", "[name^=mh-depth][value='0']"],
     "MachineWidget": ["text=causal mask", ".mh-board label >> nth=9", ".mh-board label >> nth=11"],
     "VocabHeadWidget": ["text=to the full stop"],

@@ -6,6 +6,7 @@ import embedding from "./widgets/embedding/view.js";
 import layers from "./widgets/layers/view.js";
 import machine from "./widgets/machine/view.js";
 import multiHead from "./widgets/multi-head/view.js";
+import ownHead from "./widgets/own-head/view.js";
 import scaling from "./widgets/scaling/view.js";
 import singleHead from "./widgets/single-head/view.js";
 import tokenizer from "./widgets/tokenizer/view.js";
@@ -17,6 +18,7 @@ export const VIEWS = {
   layers,
   machine,
   "multi-head": multiHead,
+  "own-head": ownHead,
   scaling,
   "single-head": singleHead,
   tokenizer,

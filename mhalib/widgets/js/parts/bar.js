@@ -179,6 +179,32 @@ export function slider(model, name, stops, { label, steps }) {
   );
 }
 
+/** A number typed or stepped within its limits, and at most `most()` if that is given. */
+export function number(model, name, stops, { label, step = 1, most = () => Infinity }) {
+  const { type, min, max } = model.get("limits")[name];
+  const box = h("input", {
+    type: "number",
+    class: "mh-count-box",
+    min,
+    max,
+    step,
+    "aria-label": plain(label),
+    onfocus: () => (box.max = Math.min(max, most())),
+    oninput: () => set(false),
+    onchange: () => set(true),
+  });
+  const set = (done) => {
+    const typed = box.valueAsNumber;
+    const whole = type === "int" ? Math.round(typed) : typed;
+    if (Number.isFinite(whole)) assign(model, { [name]: Math.min(max, most(), Math.max(min, whole)) });
+    if (done) box.value = model.get(name);
+  };
+  bind(model, name, stops, (value) => {
+    if (box.valueAsNumber !== value) box.value = value;
+  });
+  return h("label", { class: "mh-set" }, h("span", { class: "mh-label" }, rich(label)), box);
+}
+
 export function button(label, onclick, attributes = {}) {
   return h("button", { type: "button", class: "mh-button", onclick, ...attributes }, rich(label));
 }

@@ -14,8 +14,9 @@ const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], Arrow
  *   pick(position)         a click, a tap
  *   arrow(di, dj)          an arrow key; Home, End: ±Infinity across; PageUp, PageDown: down
  *   enter(), escape()      those keys (Space is Enter)
+ *   drag { start(position) → whether it drags, move(position, dy) }, with a mouse or a pen
  */
-export function picture(stops, { label, draw, hit, peek, pick, arrow, enter = () => {}, escape = () => {} }) {
+export function picture(stops, { label, draw, hit, peek, pick, arrow, drag, enter = () => {}, escape = () => {} }) {
   const canvas = h("canvas", { "aria-hidden": "true" });
   const pen = canvas.getContext("2d");
   const drawing = svg("svg", { "aria-hidden": "true" });
@@ -73,12 +74,17 @@ export function picture(stops, { label, draw, hit, peek, pick, arrow, enter = ()
     return hit(event.clientX - box.left, event.clientY - box.top);
   };
   let held = null;
+  let dragged = null; // where a drag began
   surface.addEventListener("pointermove", (event) => {
-    if (event.pointerType === "mouse" || held) peek(at(event));
+    if (dragged !== null && event.buttons) drag.move(at(event), event.clientY - dragged);
+    else if (event.pointerType === "mouse" || held) peek(at(event));
   });
   surface.addEventListener("pointerleave", () => peek(null));
   surface.addEventListener("pointerdown", (event) => {
     held = event.pointerType === "mouse" ? null : setTimeout(() => peek(at(event)), 300);
+    const start = event.pointerType !== "touch" && event.button === 0 && drag ? at(event) : null;
+    dragged = start !== null && drag.start(start) ? event.clientY : null;
+    if (dragged !== null) surface.setPointerCapture(event.pointerId);
   });
   for (const end of ["pointerup", "pointercancel"]) {
     surface.addEventListener(end, () => {
@@ -88,7 +94,8 @@ export function picture(stops, { label, draw, hit, peek, pick, arrow, enter = ()
   }
   surface.addEventListener("click", (event) => {
     const position = at(event);
-    if (position) pick(position);
+    if (position && dragged === null) pick(position);
+    dragged = null;
   });
   surface.addEventListener("keydown", (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
