@@ -31,7 +31,7 @@ class SingleHeadWidget(ModelWidget):
     weights_from : "trained" or "random" (normal, variance 1/d_model, from `seed`)
     seed : of the random weights
     query, key : the chosen row and column of the weights, from 0
-    shown : what the matrix shows, "weights" or "scores"
+    shown : in the middle the matrix of "weights" or "scores", or the sentence with "arcs"
 
     Examples
     --------
@@ -49,7 +49,7 @@ class SingleHeadWidget(ModelWidget):
     seed = Whole(1, 0, 2**32 - 1).tag(sync=True, state=True)
     query = Whole(9, 0, MAX_TOKENS - 1).tag(sync=True, state=True)
     key = Whole(4, 0, MAX_TOKENS - 1).tag(sync=True, state=True)
-    shown = Choice("weights", ("weights", "scores")).tag(sync=True, state=True)
+    shown = Choice("weights", ("scores", "weights", "arcs")).tag(sync=True, state=True)
     task = traitlets.Unicode("Which tokens does “the” look at? Then take the mask away.").tag(
         sync=True, state=True
     )

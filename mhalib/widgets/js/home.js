@@ -88,7 +88,7 @@ function start(figure, kind, name, state) {
   };
   new MutationObserver(show).observe(live, { childList: true });
   const model = new PageModel(state);
-  remember(model, name);
+  if (!figure.closest(".run-output")) remember(model, name); // what a cell made shows what the cell says
   VIEWS[kind](model, live);
   if (live.firstChild) show();
 }

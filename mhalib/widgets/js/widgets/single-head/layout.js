@@ -41,7 +41,7 @@ function stacked(width, n, dK, dV, query, key) {
   const x = labels + 4;
   const cw = within((width - x - 8) / Math.max(1, n), 4, 40);
   const ch = within(260 / Math.max(1, n), 12, 28);
-  const bottom = 2 + n * ch + 8;
+  const bottom = 38 + n * ch + 8;
   const first = bottom + 34 + 8 + 34 + 12;
   const strip = (k, d, i) => ({
     x: labels,
@@ -59,7 +59,7 @@ function stacked(width, n, dK, dV, query, key) {
     bars: { x, y: bottom, w: cw, heights: [34, 34], gap: 8 },
     products: strip(2, dK, null),
     parts: {
-      weights: { x, y: 2, w: cw, h: ch, rows: n, cols: n },
+      weights: { x, y: 38, w: cw, h: ch, rows: n, cols: n },
       Q: strip(0, dK, query),
       K: strip(1, dK, key),
       V: strip(3, dV, key),

@@ -5,23 +5,25 @@ import { matrix, row } from "../../math/tensor.js";
 import { cells, hatch, hatchMask, largestSize, moved } from "../../parts/cells.js";
 import { picture } from "../../parts/picture.js";
 import { area, layout, locate, step } from "./layout.js";
+import { bowNames, bows } from "./arcs.js";
+import { path, short, text } from "./shapes.js";
 
-const LONGEST = 10; // characters of a token's name
-const short = (label) => ([...label].length > LONGEST ? `${[...label].slice(0, LONGEST - 1).join("")}…` : label);
 const rect = ([x, y, width, height], name) => ["rect", { x, y, width, height, class: name }];
-const text = (x, y, words, name = "") => ["text", { x, y, class: name }, words];
-const path = (d, name, more = {}) => ["path", { d, class: name, ...more }];
 const mid = ([x, y, width, height]) => [x + width / 2, y + height / 2];
 
 export function headPicture(stops, { now, at, chosen, peek, pick, shown }) {
   let place = null; // the layout as it was drawn
   let flashed = null;
+  const arcs = () => now().shown === "arcs";
   const plane = picture(stops, {
     label: "the head: queries, keys, weights, values, output",
     draw,
     peek,
     pick,
-    hit: (x, y) => place && now().labels.length > 0 && locate(place, x, y, now()),
+    hit(x, y) {
+      const found = place && now().labels.length > 0 && locate(place, x, y, now());
+      return found && arcs() && found.part === "weights" && y < place.bars.y ? { ...found, j: now().key } : found;
+    },
     arrow: (di, dj) => now().labels.length && pick(step(place, chosen(), di, dj)),
     enter: () => now().labels.length && pick(chosen()),
   });
@@ -35,7 +37,7 @@ export function headPicture(stops, { now, at, chosen, peek, pick, shown }) {
     const [query, key] = seen.part === "weights" ? [seen.i, seen.j] : [state.query, state.key];
     place = layout(width, { n, dK: Q.cols, dV: V.cols, query, key });
     const { parts, bars, wide } = place;
-    plane.place(shown, wide ? bars.x - 78 : 0, bars.y);
+    plane.place(shown, 0, wide ? 36 : 0);
     shown.hidden = n === 0;
     if (!n) {
       for (const layer of [back, lines, words]) layer.write([]);
@@ -44,16 +46,20 @@ export function headPicture(stops, { now, at, chosen, peek, pick, shown }) {
       return { height: 40, paint() {} };
     }
     back.write([
-      path(mask ? hatchMask(mask, parts.weights) : "", "mh-hatching"),
+      path(mask && !arcs() ? hatchMask(mask, parts.weights) : "", "mh-hatching"),
       rect(tokenBox(place, query), "mh-pill"),
       rect(tokenBox(place, key), "mh-pill-asked"),
       ...rowBars(state, place, query, key),
     ]);
-    lines.write([...outlines(state, place, seen, query, key), ...(wide ? flows(state, place, query, key) : [])]);
-    words.write([...names(state, place, query, key), ...(wide ? titles(state, place, query, key) : stripNames(state, place, query, key))]); // prettier-ignore
+    lines.write([
+      ...outlines(state, place, seen, query, key, arcs()),
+      ...(arcs() ? bows(state, place, query, key) : []),
+      ...(wide ? flows(state, place, query, key) : []),
+    ]);
+    words.write([...names(state, place, query, key), ...(arcs() ? bowNames(state, place, query, key) : []), ...barNames(place), ...(wide ? titles(state, place, query, key) : stripNames(state, place, query, key))]); // prettier-ignore
     if (state.before !== flashed) {
       flashed = state.before;
-      plane.flash(flashed ? moved(flashed, state.weights, parts.weights) : "");
+      plane.flash(flashed && !arcs() ? moved(flashed, state.weights, parts.weights) : "");
     }
     plane.tell(`${labels[query]} gives ${labels[key]} the weight ${fixed(state.weights.data[query * n + key], 3)}.`);
     return { height: place.height, paint: (pen, colours) => paint(pen, colours, state, place, query, key) };
@@ -66,7 +72,7 @@ function paint(pen, colours, state, { parts, products, wide }, query, key) {
   const { Q, K, V, output, sizes, mask } = state;
   const shares = state.shown === "weights";
   const matrixShown = shares ? { matrix: state.weights, kind: "share" } : { matrix: state.scores, max: sizes.scores };
-  cells(pen, colours, { ...parts.weights, ...matrixShown, gap: 1, mask });
+  if (state.shown !== "arcs") cells(pen, colours, { ...parts.weights, ...matrixShown, gap: 1, mask });
   const vectors = { Q: [Q, sizes.feature], K: [K, sizes.feature], V: [V, sizes.value], output: [output, sizes.value] };
   for (const [name, [A, max]] of Object.entries(vectors)) {
     const { i } = parts[name];
@@ -82,19 +88,19 @@ function paint(pen, colours, state, { parts, products, wide }, query, key) {
 const tokenBox = ({ parts: { weights }, labels }, i) => [0, weights.y + i * weights.h + 0.5, labels - 4, weights.h - 1];
 
 /** The outlines of what the chosen number comes from, and of the number. */
-function outlines({ labels, Q, V }, { parts, wide }, seen, query, key) {
+function outlines({ labels, Q, V }, { parts, wide }, seen, query, key, arcs) {
   const n = labels.length;
   const { weights } = parts;
   const cell = area(weights, query, key);
   const list = [
-    rect(area(weights, query, 0, query, n - 1), "mh-outline"),
-    rect(cell, "mh-outline mh-strong"),
+    !arcs && rect(area(weights, query, 0, query, n - 1), "mh-outline"),
+    !arcs && rect(cell, "mh-outline mh-strong"),
     rect(area(parts.Q, query, 0, query, Q.cols - 1), "mh-box mh-line-q"),
     rect(area(parts.K, key, 0, key, Q.cols - 1), "mh-box mh-line-k"),
     rect(area(parts.V, key, 0, key, V.cols - 1), "mh-box mh-line-v"),
     rect(area(parts.output, query, 0, query, V.cols - 1), "mh-outline"),
   ];
-  if (wide) {
+  if (wide && !arcs) {
     const [x, y] = mid(cell);
     list.push(
       path(`M${parts.Q.x + 98} ${y}H${cell[0]}`, "mh-dots mh-line-q"),
@@ -120,13 +126,13 @@ function flows({ weights, labels }, { parts: { V, output } }, query, key) {
 }
 
 /** The names of the tokens: rows at the left, columns on the diagonal where the mask leaves room. */
-function names({ labels, mask, allowed }, { parts: { weights, V }, labels: room, wide }, query, key) {
+function names({ labels, mask, allowed, shown }, { parts: { weights, V }, labels: room, wide }, query, key) {
   const baseline = (i) => weights.y + (i + 0.5) * weights.h + 4.5;
   const rows = labels.map((label, i) =>
     text(room - 10, baseline(i), short(label), `mh-end${i === query ? " mh-on-pill" : ""}`),
   );
   const end = wide ? V.x - 4 : Infinity;
-  const free = (j) => mask && j + 1 < labels.length && !allowed(j, j + 1);
+  const free = (j) => shown !== "arcs" && mask && j + 1 < labels.length && !allowed(j, j + 1);
   const columns = labels.flatMap((label, j) => {
     const x = weights.x + (j + 1) * weights.w + 4;
     if (!free(j) || x + 7 * [...short(label)].length > end) return [];
@@ -163,6 +169,16 @@ function rowBars({ scores, weights, labels, allowed }, { bars }, query, key) {
     rect([x + key * w, y - 2, w, second + below - y + 4], "mh-outline"),
   ];
 }
+
+const barNames = ({ bars }) => [
+  text(bars.x - 10, bars.y + bars.heights[0] / 2 + 4, "scores", "mh-end mh-small-text mh-soft"),
+  text(
+    bars.x - 10,
+    bars.y + bars.heights[0] + bars.gap + bars.heights[1] - 4,
+    "weights",
+    "mh-end mh-small-text mh-soft",
+  ),
+];
 
 function titles({ labels, Q, K, V, weights }, { parts, bars }, query, key) {
   const n = labels.length;

@@ -40,7 +40,7 @@ function build(model, el, { transformer, tokenizer, read }) {
       assign(model, { padding: on ? [...others, j].sort((a, b) => a - b) : others });
     },
   });
-  const shown = segments(model, "shown", stops, { label: "", options: [["scores", "scores"], ["weights", "weights"]] }); // prettier-ignore
+  const shown = segments(model, "shown", stops, { label: "", options: model.get("limits").shown.options.map((o) => [o, o]) }); // prettier-ignore
   shown.setAttribute("aria-label", "the matrix shows");
 
   const peek = (position) => {
