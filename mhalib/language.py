@@ -23,7 +23,7 @@ of the next word is a sum over all of them: p(w | prefix) = Σ_f p(f | prefix) �
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,67 +61,66 @@ Words = Mapping[str, str]  # the words so far, by the names of their slots
 Distribution = dict[str, float]
 
 
+Table = Mapping[str, Distribution]  # the words of the sources, joined by a space → distribution
+
+
 @dataclass(frozen=True)
 class Slot:
-    """One word of a form: how it is distributed, given the words of named slots before it."""
+    """One word of a form, as data: Python and a page read the same.
 
-    name: str
-    distribution: Callable[[Words], Distribution]
+    It is drawn evenly from `words`, but for those that the slots `unlike` hold, in either number;
+    or, where there is a `table`, it follows from the words of the slots `sources`.
+    """
+
+    name: str = ""
+    words: tuple[str, ...] = ()
+    unlike: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    table: Table | None = None
     relation: str | None = None
-    sources: tuple[str, ...] = ()  # the slots that decide the word
+
+    def distribution(self, said: Words) -> Distribution:
+        """Return the probability of each word, given the words `said` in named slots before."""
+        if self.table is not None:
+            return self.table[" ".join(said[source] for source in self.sources)]
+        taken = {SINGULAR.get(said[u], said[u]) for u in self.unlike if u in said}
+        left = [word for word in self.words if SINGULAR.get(word, word) not in taken]
+        return dict.fromkeys(left, 1 / len(left))
 
 
 def _draw(name: str, words: Sequence[str], unlike: Sequence[str] = ()) -> Slot:
-    """A word drawn evenly from `words`, but for those that the slots `unlike` hold."""
-
-    def distribution(said: Words) -> Distribution:
-        taken = {SINGULAR.get(said[u], said[u]) for u in unlike if u in said}
-        left = [word for word in words if SINGULAR.get(word, word) not in taken]
-        return dict.fromkeys(left, 1 / len(left))
-
-    return Slot(name, distribution)
+    return Slot(name, tuple(words), tuple(unlike))
 
 
-def _rule(
-    relation: str | None, rule: Callable[..., Distribution], *sources: str, name: str = ""
-) -> Slot:
-    """A word that follows from the words of the slots `sources` by `rule`."""
-    return Slot(name, lambda said: rule(*(said[s] for s in sources)), relation, sources)
+def _rule(relation: str | None, table: Table, *sources: str, name: str = "") -> Slot:
+    return Slot(name, sources=sources, table=table, relation=relation)
 
 
-def _same(word: str) -> Distribution:
-    return {word: 1.0}
+def _same(words: Iterable[str]) -> Table:
+    return {word: {word: 1.0} for word in words}
 
 
-def _shop(animals: str) -> Distribution:
-    return {SHOP[animals]: 0.8, "toy": 0.2}
-
-
-def _home(animals: str) -> Distribution:
-    return {HOME[animals]: 0.8, "zoo": 0.2}
-
-
-def _to_or_near(noun: str) -> Distribution:
-    if SINGULAR.get(noun, noun) == "key":
-        return {"to": 0.7, "near": 0.1, "behind": 0.1, "beside": 0.1}
-    return dict.fromkeys(NEAR, 1 / 3)
-
-
-def _is_or_are(noun: str) -> Distribution:
-    return {"are" if noun in SINGULAR else "is": 1.0}
-
-
-def _she_or_he(name: str) -> Distribution:
-    return {"she" if name in GIRLS else "he": 1.0}
-
-
-def _her_or_his(pronoun: str, name: str) -> Distribution:
-    return {"her" if pronoun == "she" else "his": 1.0}
-
-
-def _verb(subject: str, model: str) -> Distribution:
-    stem = VERB[SINGULAR.get(model, model)]
-    return {stem if subject in SINGULAR else stem + "s": 1.0}
+_NOUNS = _both_numbers(THINGS)
+_ANIMALS = _both_numbers(VERB)
+_SHOP = {animals: {word: 0.8, "toy": 0.2} for animals, word in SHOP.items()}
+_HOME = {animals: {word: 0.8, "zoo": 0.2} for animals, word in HOME.items()}
+_OF_A_KEY = {"to": 0.7, "near": 0.1, "behind": 0.1, "beside": 0.1}
+_TO_OR_NEAR = {
+    noun: _OF_A_KEY if noun in ("key", "keys") else dict.fromkeys(NEAR, 1 / 3) for noun in _NOUNS
+}
+_IS_OR_ARE = {noun: {"are" if noun in SINGULAR else "is": 1.0} for noun in _NOUNS}
+_SHE_OR_HE = {name: {"she" if name in GIRLS else "he": 1.0} for name in GIRLS + BOYS}
+_HER_OR_HIS = {
+    f"{pronoun} {name}": {possessive: 1.0}
+    for pronoun, possessive in (("she", "her"), ("he", "his"))
+    for name in GIRLS + BOYS
+}
+_VERB = {
+    f"{subject} {model}": {verb if subject in SINGULAR else verb + "s": 1.0}
+    for subject in _ANIMALS
+    for model in _ANIMALS
+    for verb in [VERB[SINGULAR.get(model, model)]]
+}
 
 
 # -------------------------------------------------------------------------------- grammar
@@ -135,7 +134,13 @@ _KIND: Item = ([], _draw("", ("old", "new", "big")))
 def _list(n: int) -> Item:
     names = [f"word {i}" for i in range(n)]
     first: list[Item] = [_draw(name, COLOURS, unlike=names) for name in names]
-    return ["Say", *first, ", then say", *(_rule("list", _same, name) for name in names), "."]
+    return [
+        "Say",
+        *first,
+        ", then say",
+        *(_rule("list", _same(COLOURS), name) for name in names),
+        ".",
+    ]
 
 
 def _recall(i: int, j: int) -> Item:
@@ -145,7 +150,8 @@ def _recall(i: int, j: int) -> Item:
         for k in range(3)
     ]
     again: list[Item] = [
-        [_rule(None, _same, colours[k]), _rule("recall", _same, nouns[k])] for k in (i, j)
+        [_rule(None, _same(COLOURS), colours[k]), _rule("recall", _same(THINGS + PLACES), nouns[k])]
+        for k in (i, j)
     ]
     return [_draw("", ("I", "We")), _draw("", ("see", "have")), "a", pairs[0], ", a", pairs[1],
             "and a", pairs[2], ", but I like the", again[0], "and the", again[1], "."]  # fmt: skip
@@ -154,27 +160,27 @@ def _recall(i: int, j: int) -> Item:
 GRAMMAR: dict[str, tuple[float, Item]] = {  # name of the form: probability, form
     "shop": (0.12, [
         "There are so many", _KIND, _draw("animals", tuple(SHOP)), _draw("", ("I", "we")), "can",
-        _draw("", ("choose", "buy", "find")), "at the", _rule("topic", _shop, "animals"),
+        _draw("", ("choose", "buy", "find")), "at the", _rule("topic", _SHOP, "animals"),
         "store ."]),
     "home": (0.12, [
         _draw("", ("I", "We")), _draw("", ("love", "like", "want")), "to",
         _draw("", ("study", "watch", "draw")), _KIND, _draw("animals", tuple(HOME)),
-        "that live inside a", _rule("topic", _home, "animals"), "."]),
+        "that live inside a", _rule("topic", _HOME, "animals"), "."]),
     "agreement": (0.15, [
         _START, _draw("noun", _both_numbers(THINGS)),
-        _rule(None, _to_or_near, "noun", name="near"), "the",
+        _rule(None, _TO_OR_NEAR, "noun", name="near"), "the",
         _draw("place", _both_numbers(PLACES)),
         ([], [_draw("", NEAR, unlike=["near"]), "the",
               _draw("", _both_numbers(PLACES), unlike=["place"])]),
-        _rule("agreement", _is_or_are, "noun"),
+        _rule("agreement", _IS_OR_ARE, "noun"),
         _draw("", ("old", "new", "lost", "broken", "here")), "."]),
     "coreference": (0.16, [
         "When", _draw("who", GIRLS + BOYS), _draw("", ("saw", "met", "called")),
         _draw("", GIRLS + BOYS, unlike=["who"]),
         ([], [_draw("", NEAR), "the", _draw("", PLACES)]), ",",
-        _rule("coreference", _she_or_he, "who", name="pronoun"),
+        _rule("coreference", _SHE_OR_HE, "who", name="pronoun"),
         _draw("", ("lost", "found", "sold")),
-        _rule("coreference", _her_or_his, "pronoun", "who"), _draw("", THINGS), "."]),
+        _rule("coreference", _HER_OR_HIS, "pronoun", "who"), _draw("", THINGS), "."]),
     "recall": (0.16, tuple(_recall(i, j) for i in range(3) for j in range(3) if i != j)),
     "list": (0.12, (_list(3), _list(4), _list(5))),
     "both": (0.17, [
@@ -183,7 +189,7 @@ GRAMMAR: dict[str, tuple[float, Item]] = {  # name of the form: probability, for
         ([], ["and the", _draw("met too", _both_numbers(VERB), unlike=["subject", "met"])]),
         "and copied the",
         _draw("model", _both_numbers(VERB), unlike=["subject", "met", "met too"]),
-        _draw("", ("now", "often", "still")), _rule("both", _verb, "subject", "model"), "."]),
+        _draw("", ("now", "often", "still")), _rule("both", _VERB, "subject", "model"), "."]),
 }  # fmt: skip
 
 
@@ -198,7 +204,7 @@ class Form(NamedTuple):
 def _expand(item: Item) -> Iterator[tuple[float, tuple[Slot, ...]]]:
     """Yield every row of slots that `item` allows, with its probability."""
     if isinstance(item, str):
-        yield 1.0, tuple(_rule(None, lambda word=word: {word: 1.0}) for word in item.split())
+        yield 1.0, tuple(_draw("", (word,)) for word in item.split())
     elif isinstance(item, Slot):
         yield 1.0, (item,)
     elif isinstance(item, tuple):

@@ -31,12 +31,21 @@ _WORD = re.compile(
 def split_words(text: str) -> list[str]:
     """Cut `text` into the words inside which merges happen; joined, they are `text` again.
 
+    Half a surrogate pair, which no UTF-8 can hold, counts as U+FFFD, as in browsers and tiktoken.
+
+    Raises
+    ------
+    TypeError
+        If `text` is no string.
+
     Examples
     --------
     >>> split_words("I love bats.")
     ['I', ' love', ' bats', '.']
     """
-    return _WORD.findall(text)
+    if not isinstance(text, str):
+        raise TypeError(f"text must be a string, got {text!r}")
+    return _WORD.findall(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
 
 
 def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
@@ -87,7 +96,7 @@ def train_bpe(text: str, n_merges: int) -> list[Pair]:
     [b'at']
     """
     n_merges = validate.positive_int("n_merges", n_merges, minimum=0)
-    words = {tuple(_utf8(word)): count for word, count in Counter(split_words(text)).items()}
+    words = {tuple(word.encode()): count for word, count in Counter(split_words(text)).items()}
     merges: list[Pair] = []
     while len(merges) < n_merges:
         counts: Counter[Pair] = Counter()
@@ -146,7 +155,7 @@ class Tokenizer:
 
     def merge_steps(self, text: str) -> Iterator[list[int]]:
         """Yield the ids of `text` as bytes, then after each merge, the earliest-learned first."""
-        words = [list(_utf8(word)) for word in split_words(text)]
+        words = [list(word.encode()) for word in split_words(text)]
         yield list(chain.from_iterable(words))
         while (rank := self._next_merge(words)) is not None:
             words = [merge_pair(word, self.merges[rank], 256 + rank) for word in words]
@@ -160,15 +169,23 @@ class Tokenizer:
         """Return the ids of `text`. Any text has ids: what was never merged stays bytes."""
         ids: list[int] = []
         for text_word in split_words(text):
-            word = list(_utf8(text_word))
+            word = list(text_word.encode())
             while (rank := self._next_merge([word])) is not None:
                 word = merge_pair(word, self.merges[rank], 256 + rank)
             ids += word
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of `ids`; bytes that are no valid UTF-8 become U+FFFD."""
+        """Return the text of `ids`; bytes that are no valid UTF-8 become U+FFFD.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `ids` is no flat sequence of integers, or one of them is no token.
+        """
         known = validate.int_array("ids", ids, below=self.vocab_size)
+        if known.ndim != 1:
+            raise ValueError(f"ids must be a flat sequence of integers, got {ids!r}")
         return b"".join(self.vocab[i] for i in known).decode("utf-8", errors="replace")
 
     def tokens(self, text: str) -> list[bytes]:
@@ -187,10 +204,3 @@ class Tokenizer:
             return cls(merges)
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ValueError(f"{path} is not a saved Tokenizer: {error}") from error
-
-
-def _utf8(word: str) -> bytes:
-    try:
-        return word.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise ValueError(f"text must be valid Unicode, got {word!r}") from error

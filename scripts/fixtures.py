@@ -138,6 +138,7 @@ def tokenizer_cases() -> Iterator[dict[str, Any]]:
             "naïve café — 1234½ x² Ⅷ ٣٤ _snake_case don't",
             "🦇 bats 👩‍👩‍👧 שלום مرحبا e\u0301 \u3000ideographic \u00a0nbsp",
             "<img src=x onerror=alert(1)>",
+            "bats\ud800 \udd87 \ud83e\udd87",  # half pairs, and both halves of a bat
         ):
             yield {
                 "merges": tokenizer.merges,

@@ -1,5 +1,6 @@
 """The language: its labels are the truth, and its probabilities are exact."""
 
+import json
 from collections import Counter, defaultdict
 
 import numpy as np
@@ -9,6 +10,7 @@ from mhalib import language
 from mhalib.language import RELATIONS, corpus, next_word_distribution, parse
 from mhalib.model import WEIGHTS, load_tokenizer
 from mhalib.tokenizer import Tokenizer
+from mhalib.widgets.grammar import tabulate
 
 SHOP = "There are so many bats I can choose at the baseball store."
 CAVE = "I love to study bats that live inside a cave."
@@ -215,3 +217,14 @@ def test_bad_input_is_named():
         parse(CAVE + " I")
     with pytest.raises(TypeError, match="n must be an integer"):
         corpus(1.5)
+
+
+def test_slots_are_data_that_a_page_can_read():
+    """Nothing in a slot is code, and its JSON says the same as the slot."""
+    for form in language.FORMS:
+        for slot in form.slots:
+            assert not any(callable(value) for value in vars(slot).values())
+            assert (slot.table is None) == bool(slot.words)
+            for distribution in (slot.table or {}).values():
+                assert sum(distribution.values()) == pytest.approx(1)
+    json.dumps(tabulate())

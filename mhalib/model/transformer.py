@@ -205,6 +205,8 @@ class Transformer:
             As `forward`; and if a sentence has no real token among `ids`.
         """
         ids = validate.array("ids", ids, ndim=1)
+        if ids.shape[-1] == 0:
+            raise ValueError("ids: decoding needs at least one token to go on from, got none")
         trace = self.forward(ids, real=real, past=cache)
         pairs = [(b.attention.K, b.attention.V) for b in trace.layers if b]
         kept = Cache(pairs, padding.real_tokens(real, ids.shape, cache))

@@ -117,6 +117,8 @@ class Transformer(nn.Module):
         self, ids: Tensor, cache: Cache[Tensor] | None = None, *, real: Tensor | None = None
     ) -> tuple[Tensor, Cache[Tensor]]:
         """Return the logits of the token after `ids`, and the keys and values to go on from."""
+        if ids.shape[-1] == 0:
+            raise ValueError("ids: decoding needs at least one token to go on from, got none")
         trace = self.trace(ids, real=real, past=cache, fused=True)
         pairs = [(b.attention.K, b.attention.V) for b in trace.layers if b]
         kept = Cache(pairs, _real_tokens(real, ids, cache))

@@ -11,9 +11,9 @@ const WORD = new RegExp(
 );
 const encoder = new TextEncoder();
 
-/** Cut text into the words inside which merges happen; joined, they are the text again. */
+/** Cut text into the words inside which merges happen; joined, they are the text again, half a surrogate pair as U+FFFD. */
 export function splitWords(text) {
-  return text.match(WORD) ?? [];
+  return text.toWellFormed().match(WORD) ?? [];
 }
 
 /** Replace each occurrence of the pair, from left to right. */
