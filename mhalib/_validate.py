@@ -162,6 +162,8 @@ def one_reading(
         heads if there is a fourth.
     """
     got, shape = tuple(got), tuple(shape)
+    if _fits(got, shape):
+        return got
     if n_batch is None:
         n_batch = len(shape) - (3 if len(shape) > 3 else 2)
     missing = len(shape) - len(got)
@@ -205,8 +207,11 @@ def same_length(name: str, got: tuple[int, ...], axis: int, expected: int, what:
 
 def same_batch(**shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Return the axes before the last two, broadcast; refuse shapes in which they do not fit."""
+    batches = [tuple(shape[:-2]) for shape in shapes.values()]
+    if all(batch == batches[0] for batch in batches):  # as a rule; the next line is slow
+        return batches[0]
     try:
-        return np.broadcast_shapes(*(shape[:-2] for shape in shapes.values()))
+        return np.broadcast_shapes(*batches)
     except ValueError:
         said = " and ".join(f"{name} {tuple(shape)}" for name, shape in shapes.items())
         raise ValueError(f"the batch axes of {said} do not broadcast") from None

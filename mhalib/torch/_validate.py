@@ -26,9 +26,9 @@ from mhalib._validate import (  # the rules that need no more than shapes and Py
 )
 
 __all__ = [
-    "axis_index", "boolean", "boolean_mask", "broadcasts_to", "common", "float_tensor",
-    "int_tensor", "known", "number_tensor", "one_reading", "positive_int", "real_number",
-    "same_axes", "same_batch", "same_length", "scale_factor", "widened",
+    "all_finite", "axis_index", "boolean", "boolean_mask", "broadcasts_to", "common",
+    "float_tensor", "int_tensor", "known", "number_tensor", "one_reading", "positive_int",
+    "real_number", "same_axes", "same_batch", "same_length", "scale_factor", "widened",
 ]  # fmt: skip
 
 
@@ -39,6 +39,19 @@ def known(condition: Tensor) -> bool | None:
     try:
         return bool(condition)
     except RuntimeError:  # vmap, meta and fake tensors say it in this way
+        return None
+
+
+def all_finite(x: Tensor) -> bool | None:
+    """Return whether `x` holds neither NaN nor ∞, in one pass; None where that cannot be read.
+
+    Finite numbers whose sum is not count as infinite, too: who asks has a slower way.
+    """
+    if torch.compiler.is_compiling():
+        return None
+    try:
+        return math.isfinite(x.detach().sum())
+    except RuntimeError:
         return None
 
 
@@ -60,6 +73,8 @@ def float_tensor(name: str, value: Any, ndim: int = 0, exact: bool = False) -> T
     """
     if not isinstance(value, Tensor):
         value = torch.from_numpy(validate.float_array(name, value).copy())
+    if value.is_floating_point() and value.ndim >= ndim and not exact:  # as a rule
+        return value
     if value.is_complex() or value.dtype == torch.bool:
         raise TypeError(f"{name} must hold real numbers, got dtype {value.dtype}")
     validate.enough_axes(name, value.shape, ndim, exact)
@@ -97,7 +112,8 @@ def common(*tensors: Tensor) -> torch.dtype:
     """Return the dtype in which all of the tensors can be computed."""
     dtype = tensors[0].dtype
     for other in tensors[1:]:
-        dtype = torch.promote_types(dtype, other.dtype)
+        if other.dtype != dtype:
+            dtype = torch.promote_types(dtype, other.dtype)
     return dtype
 
 

@@ -7,7 +7,7 @@ key gives 0 forward and a gradient of 0 backward.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, overload
+from typing import Literal, overload
 
 import torch
 from torch import Tensor
@@ -99,20 +99,28 @@ def attention(
     weights or a `softcap` asked for, and for masks where values cannot be read: while torch
     traces, and under `torch.func.vmap`.
     """
-    Q, K, V = (validate.float_tensor(n, t, 2) for n, t in (("Q", Q), ("K", K), ("V", V)))
+    Q, K = validate.float_tensor("Q", Q, ndim=2), validate.float_tensor("K", K, ndim=2)
+    V = validate.float_tensor("V", V, ndim=2)
     validate.same_length("K", K.shape, -1, Q.shape[-1], "d_k, as in Q")
-    shape = (*validate.same_batch(Q=Q.shape, K=K.shape), Q.shape[-2], K.shape[-2])
+    batch: tuple[int, ...] = Q.shape[:-2]
+    alike = K.shape[:-2] == batch
+    if not alike:
+        batch = validate.same_batch(Q=Q.shape, K=K.shape)
     factor = validate.scale_factor(scale, Q.shape[-1])
     validate.same_length("V", V.shape, -2, K.shape[-2], "n_k, as in K")
-    batch = validate.same_batch(Q=Q.shape, K=K.shape, V=V.shape)
+    everywhere = batch
+    if not alike or V.shape[:-2] != batch:
+        everywhere = validate.same_batch(Q=Q.shape, K=K.shape, V=V.shape)
+        alike = False
+    shape = (*batch, Q.shape[-2], K.shape[-2])
     both = validate.boolean("return_weights", return_weights)
     allowed = combine_masks(mask, causal, shape, device=Q.device)
     bias = None if bias is None else fitted_bias(bias, shape)
     dtype = validate.common(Q, K, V)
     if softcap is None and not both:
-        q, k, v = (t.to(dtype) for t in (Q, K, V))
-        if not Q.shape[:-2] == K.shape[:-2] == V.shape[:-2]:  # torch's kernel wants them alike
-            q, k, v = (t.expand(*batch, *t.shape[-2:]) for t in (q, k, v))
+        q, k, v = (t if t.dtype == dtype else t.to(dtype) for t in (Q, K, V))
+        if not alike:  # torch's kernel wants them alike
+            q, k, v = (t.expand(*everywhere, *t.shape[-2:]) for t in (q, k, v))
         O = _fused(q, k, v, allowed, bias, factor)
         if O is not None:
             return O
@@ -127,31 +135,29 @@ def _fused(
     Q: Tensor, K: Tensor, V: Tensor, allowed: Tensor | None, bias: Tensor | None, factor: float
 ) -> Tensor | None:
     """Return torch's own answer, or None where it may not be ours."""
-    options: dict[str, Any] = {"scale": factor}
+    if bias is None and allowed is None:
+        return _kernel(Q, K, V, None, factor)  # nothing is masked: nothing to keep out
+    added = allowed
     if bias is not None:
         if torch.promote_types(bias.dtype, torch.float32) != Q.dtype:
             return None  # the kernel wants the dtype of Q, in which −1e9 may be −∞
         bias = bias.to(Q.dtype)
-        options["attn_mask"] = bias if allowed is None else bias.masked_fill(~allowed, -math.inf)
-    elif allowed is not None:
-        options["attn_mask"] = allowed
-    if not options.keys() - {"scale"}:
-        return _kernel(Q, K, V, **options)  # nothing is masked: nothing to keep out
+        added = bias if allowed is None else bias.masked_fill(~allowed, -math.inf)
     learns = torch.is_grad_enabled() and (Q.requires_grad or K.requires_grad or V.requires_grad)
-    if learns and not validate.known(torch.isfinite(K).all() & torch.isfinite(V).all()):
-        return None  # a NaN that is 0 · NaN = 0 forward may be NaN backward
+    if learns and not (validate.all_finite(K) and validate.all_finite(V)):
+        return None  # what is 0 · NaN = 0 forward may be NaN backward
     if torch.compiler.is_compiling():
         return None
-    O = _kernel(Q, K, V, **options)
-    return O if validate.known(torch.isfinite(O).all()) else None
+    O = _kernel(Q, K, V, added, factor)
+    return O if validate.all_finite(O) else None
 
 
-def _kernel(Q: Tensor, K: Tensor, V: Tensor, **options: Any) -> Tensor:
-    if Q.ndim == K.ndim == V.ndim == 3:  # its fast way is open to (batch, h, n, d) alone
-        if "attn_mask" in options:
-            options["attn_mask"] = options["attn_mask"][None]
-        return F.scaled_dot_product_attention(Q[None], K[None], V[None], **options)[0]
-    return F.scaled_dot_product_attention(Q, K, V, **options)
+def _kernel(Q: Tensor, K: Tensor, V: Tensor, added: Tensor | None, factor: float) -> Tensor:
+    if Q.ndim == 3:  # its fast way is open to (batch, h, n, d) alone
+        Q, K, V = Q[None], K[None], V[None]
+        added = None if added is None else added[None]
+        return F.scaled_dot_product_attention(Q, K, V, attn_mask=added, scale=factor)[0]
+    return F.scaled_dot_product_attention(Q, K, V, attn_mask=added, scale=factor)
 
 
 def masked_scores(Q: Tensor, K: Tensor, factor: float, allowed: Tensor | None) -> Tensor:

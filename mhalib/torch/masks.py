@@ -57,7 +57,8 @@ def combine_masks(
     """
     if mask is not None:
         mask = validate.boolean_mask("mask", mask)
-        mask = mask.reshape(validate.one_reading("mask", mask.shape, shape, n_batch))
+        full = validate.one_reading("mask", mask.shape, shape, n_batch)
+        mask = mask if mask.shape == full else mask.reshape(full)
     if not validate.boolean("causal", causal) or shape[-2] == 1:  # the last query sees all
         return mask
     n_q, n_k = shape[-2:]
