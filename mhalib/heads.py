@@ -63,7 +63,7 @@ def split_heads(
     return by_head.swapaxes(-2, -3)  # (*batch, h, n, d_k): the head before the token
 
 
-def merge_heads(heads: Shaped[Array, "*batch h n d_v"]) -> Shaped[Array, "*batch n {h*d_v}"]:
+def merge_heads(heads: Shaped[Array, "*batch h n d_v"]) -> Shaped[Array, "*batch n h*d_v"]:
     """Put the heads' columns side by side again: the inverse of `split_heads`.
 
     Parameters

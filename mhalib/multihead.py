@@ -41,10 +41,10 @@ class MultiHeadTrace(Generic[A]):
 
 def multi_head_trace(
     X: Real[Array, "*#batch n_q d_model"],
-    W_Q: Real[Array, "d_model {n_heads}*d_k"],
-    W_K: Real[Array, "d_kv {n_heads}*d_k"],
-    W_V: Real[Array, "d_kv {n_heads}*d_v"],
-    W_O: Real[Array, "{n_heads}*d_v d_out"],
+    W_Q: Real[Array, "d_model width_k"],
+    W_K: Real[Array, "d_kv width_k"],
+    W_V: Real[Array, "d_kv width_v"],
+    W_O: Real[Array, "width_v d_out"],
     n_heads: int,
     *,
     X_kv: Real[Array, "*#batch n_k d_kv"] | None = None,
@@ -134,10 +134,10 @@ def multi_head_attention(
 ) -> tuple[Array, Array]: ...
 def multi_head_attention(
     X: Real[Array, "*#batch n_q d_model"],
-    W_Q: Real[Array, "d_model {n_heads}*d_k"],
-    W_K: Real[Array, "d_kv {n_heads}*d_k"],
-    W_V: Real[Array, "d_kv {n_heads}*d_v"],
-    W_O: Real[Array, "{n_heads}*d_v d_out"],
+    W_Q: Real[Array, "d_model width_k"],
+    W_K: Real[Array, "d_kv width_k"],
+    W_V: Real[Array, "d_kv width_v"],
+    W_O: Real[Array, "width_v d_out"],
     n_heads: int,
     *,
     X_kv: Real[Array, "*#batch n_k d_kv"] | None = None,

@@ -14,6 +14,18 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parent.parent
 
+
+def pytest_addoption(parser):
+    parser.addoption("--shapes", action="store_true", help="check the library's annotations")
+
+
+def pytest_configure(config):
+    if config.getoption("--shapes"):
+        import shapes
+
+        shapes.install()  # before a test imports the library
+
+
 settings.register_profile("course", derandomize=True, deadline=None, max_examples=40)
 settings.load_profile("course")
 

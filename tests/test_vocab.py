@@ -235,10 +235,11 @@ class TestExactSums:
         assert np.isfinite(top_p_filter(np.zeros(5), 1e-12)).sum() == 1
 
 
-class OneNumber:
+class OneNumber(np.random.Generator):
     """A generator that always draws the same number of [0, 1)."""
 
     def __init__(self, number):
+        super().__init__(np.random.PCG64(0))
         self.number = number
 
     def random(self):
