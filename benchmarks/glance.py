@@ -1,6 +1,6 @@
 """A knob and what it does in one look: heights of the widgets, and what a control changes in sight.
 
-    python benchmarks/glance.py [FOLDER]        (a built book; _build/html by default)
+    python -m benchmarks.glance [FOLDER]        (a built book; _build/html by default)
 
 Height in screens: of the live widget on its lesson's page, over the height of the window less the
 book's header. In sight: each control is used once; of the pictures that change, those count that
@@ -15,10 +15,9 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
-from scripts.browser import launch  # noqa: E402
+from scripts.browser import launch
 
+ROOT = Path(__file__).parent.parent
 HEADER = 48
 SIZES = {"laptop": (1366, 768), "desktop": (1920, 1080), "phone": (390, 844)}
 PICTURES = ".mh-picture, .mh-heatmap, .mh-chart, .mh-predictions, .mh-readout, .mh-tokens, .mh-tile"

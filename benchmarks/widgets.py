@@ -40,6 +40,7 @@ from mhalib.widgets import (
     LayersWidget,
     MachineWidget,
     MultiHeadWidget,
+    OwnHeadWidget,
     ScalingWidget,
     SingleHeadWidget,
     TokenizerWidget,
@@ -77,6 +78,10 @@ window.ACTIONS = {
     all[k % all.length].click();
   },
   toggle(css) { find(css).click(); },
+  press(css, k) {
+    for (const key of [k % 2 ? "ArrowLeft" : "ArrowRight", " "])
+      find(css).dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+  },
   select(css, k) {
     const list = find(css);
     list.selectedIndex = (list.selectedIndex + 1) % list.options.length;
@@ -118,15 +123,16 @@ STEPS = """async ([[kind, css, n], first, count]) => {
   return times;
 }"""
 
-# The time at which the first element CSS was painted.
+# The time at which the first element CSS was painted, for a reader who goes to the widget at once.
 FIRST = """
+addEventListener("DOMContentLoaded", () => document.querySelector("figure")?.scrollIntoView());
 const look = () => requestAnimationFrame(document.querySelector("CSS")
   ? () => setTimeout(() => { window.usable = performance.now(); })
   : look);
 look();
 """
 
-TEXTAREA, MAP = ("type", "textarea", 0), "[role=application]"
+TEXTAREA, MAP = ("type", "textarea, .mh-line-input", 0), "[role=application]"
 WIDGETS = {
     "tokenizer": (
         lambda model: TokenizerWidget(text=TEXT),
@@ -148,7 +154,18 @@ WIDGETS = {
             "mask": ("click", "input[value=none], input[value=causal]", 0),
             "layer": ("click", "input[name^=mh-layer]", 0),
             "head": ("click", "input[name^=mh-head]", 0),
-            "hover": ("hover", MAP, 4),
+            "hover": ("hover", MAP, 0),
+        },
+    ),
+    "head of one's own": (
+        lambda model: OwnHeadWidget(model=model, text=TEXT, n=32, n_heads=8, d_k=8),
+        {
+            "text": TEXTAREA,
+            "mask": ("select", ".mh-bar select", 0),
+            "scale": ("select", ".mh-bar select", 1),
+            "head": ("click", "input[name^=mh-head]", 0),
+            "paint": ("press", MAP, 0),
+            "hover": ("hover", MAP, 0),
         },
     ),
     "scaling": (
@@ -228,7 +245,7 @@ def open_page(browser: Browser, address: str) -> Page:
     page.on("pageerror", lambda error: sys.exit(f"{address}: {error}"))
     page.add_init_script(MEASURE)
     page.goto(address)
-    page.locator(".mh-controls").first.wait_for()
+    page.locator(":is(.mh-controls, .mh-foot)").first.wait_for()
     return page
 
 
@@ -276,9 +293,9 @@ def measure_first_use(browser: Browser, html: Path) -> None:
         for _ in range(3):
             page = browser.new_page(viewport={"width": 1280, "height": 900})
             page.set_default_timeout(120_000)
-            page.add_init_script(FIRST.replace("CSS", "figure .mh-controls"))
+            page.add_init_script(FIRST.replace("CSS", "figure :is(.mh-controls, .mh-foot)"))
             page.goto(file.as_uri())
-            page.locator("figure .mh-controls").first.wait_for()
+            page.locator("figure :is(.mh-controls, .mh-foot)").first.wait_for()
             page.wait_for_timeout(200)
             times.append(page.evaluate("window.usable"))
             page.close()

@@ -140,7 +140,7 @@ class ModelWidget(TokenizedWidget):
         return value
 
     @traitlets.validate("n_heads", "norm")
-    def _trained(self, proposal: dict[str, Any]) -> Any:
+    def _possible(self, proposal: dict[str, Any]) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
         if name == self._variant and value != getattr(self.transformer.config, name):
             self.variant(value)  # refuses what was not trained

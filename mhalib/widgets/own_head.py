@@ -90,7 +90,7 @@ class OwnHeadWidget(ModelWidget):
             self.d_k = min(self.d_k, self.transformer.config.d_model // self.n_heads)
 
     @traitlets.validate("n_heads", "d_k")
-    def _narrow_enough(self, proposal: dict[str, Any]) -> int:
+    def _possible(self, proposal: dict[str, Any]) -> int:
         name, value = proposal["trait"].name, int(proposal["value"])
         other = self.d_k if name == "n_heads" else self.n_heads
         d_model = self.transformer.config.d_model

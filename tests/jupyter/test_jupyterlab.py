@@ -21,7 +21,7 @@ def test_scaling_widget_and_python_follow_each_other(open_notebook):
         "print(seen, type(w.d_k).__name__)",
     )
     book.run(0)
-    widget = book.cell(0).locator("figure.mhalib-widget")
+    widget = book.cell(0).locator("figure.mhalib-widget[data-live]")
     exact = widget.get_by_label("d_k, exact value")
     expect(exact).to_have_value("16", timeout=60_000)
     expect(widget.locator("p.mhalib-task")).to_contain_text("Drag dk to 512")
@@ -73,19 +73,44 @@ def test_model_widget_with_a_model_of_ones_own_and_typing(open_notebook):
         "w.mask = 'none'",
     )
     book.run(0)
-    widget = book.cell(0).locator("figure.mhalib-widget")
+    widget = book.cell(0).locator("figure.mhalib-widget[data-live]")
     area = widget.get_by_label("your sentence")
     expect(area).to_have_value("I love bats", timeout=60_000)
     area.click()
     book.page.keyboard.press("End")
     book.page.keyboard.type(" dd a")  # in command mode, "d d" would delete the cell
-    expect(widget.locator(".mh-sentence")).to_contain_text("6 tokens")
+    expect(widget.locator(".mh-count")).to_have_text("6 tokens")
     expect(widget).to_be_visible()
-    widget.get_by_text("The weights in numbers").click()
+    widget.get_by_text("numbers", exact=True).click()
     book.run(2)
     expect(widget.locator("[value=none]")).to_be_checked()
     book.run(1)
     expect(book.output(1)).to_contain_text("I love bats dd a none")
-    cells = widget.locator("tbody tr").nth(2).locator("td").all_inner_texts()
+    cells = widget.locator("table").last.locator("tbody tr").nth(2).locator("td").all_inner_texts()
     printed = book.output(1).inner_text().split("[")[1].rstrip("]\n ").split(", ")
     assert [float(c) for c in cells] == pytest.approx([float(p) for p in printed], abs=2e-4)
+
+
+@pytest.mark.timeout(300)
+def test_a_saved_notebook_shows_the_picture_until_it_is_run_again(open_notebook, lab, tmp_path):
+    book = open_notebook("from mhalib.widgets import SingleHeadWidget\nSingleHeadWidget()")
+    book.run(0)
+    live = book.cell(0).locator("figure[data-live]")
+    expect(live.locator(".mh-plane").first).to_be_visible(timeout=60_000)
+    picture = book.cell(0).locator(".mhalib-picture")
+    expect(picture).to_be_hidden()  # the live widget is there
+    book.page.keyboard.press("Escape")
+    book.page.keyboard.press("Control+s")
+    file = max(lab[1].glob("*.ipynb"), key=lambda path: path.stat().st_mtime)
+    expect(book.page.locator(".jp-mod-dirty")).to_have_count(0)
+    for _ in range(100):
+        if "mhalib-picture" in file.read_text("utf-8"):
+            break
+        book.page.wait_for_timeout(100)
+    assert file.stat().st_size < 100_000  # no weights, no bundle
+    book.page.reload()
+    book.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
+    expect(picture).to_be_visible(timeout=60_000)
+    expect(book.cell(0).get_by_text("Run this cell to make it live.")).to_be_visible()
+    expect(book.cell(0).get_by_text("model not found")).to_be_hidden()
+    assert book.cell(0).locator("[data-live]").count() == 0

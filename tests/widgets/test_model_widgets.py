@@ -240,3 +240,63 @@ def test_layers_chooses_the_model_trained_with_the_norm():
     assert widget.transformer.config.norm == "pre"
     widget.norm = "post"
     assert widget.transformer.config.norm == "post"
+
+
+@pytest.mark.parametrize(
+    ("widget", "name", "value", "error"),
+    [
+        (MultiHeadWidget, "n_heads", 3, ValueError),
+        (LayersWidget, "norm", "none", ValueError),
+        (SingleHeadWidget, "layer", 9, ValueError),
+        (widgets.OwnHeadWidget, "n_heads", 8, ValueError),
+        (widgets.OwnHeadWidget, "values", {"Q.0": 1}, ValueError),
+        (MachineWidget, "off", ["heads.0.9"], ValueError),
+        (SingleHeadWidget, "heads", 2, AttributeError),
+    ],
+)
+def test_a_refused_value_leaves_the_widget_as_it_was(widget, name, value, error):
+    one = widget()
+    before = one.state(), one.transformer, one._model
+    with pytest.raises(error, match=f"{name}|ablate"):
+        setattr(one, name, value)
+    assert (one.state(), one.transformer, one._model) == before
+
+
+@pytest.mark.parametrize("widget", AROUND_A_MODEL)
+def test_a_tokenizer_without_a_merge_and_a_model_of_one_layer_work_by_default(widget):
+    config = mhalib.Config(vocab_size=256, d_model=6, n_heads=1, n_layers=1)
+    model = mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(7)))
+    own = widget(model=model, tokenizer=mhalib.Tokenizer([]))
+    assert own.html()
+    repr(own)
+
+
+def test_a_model_that_does_not_fit_is_not_taken(own_model):
+    widget = SingleHeadWidget(layer=2, head=3)
+    before = widget.transformer, widget.state(), widget._model
+    config = mhalib.Config(vocab_size=9, d_model=6, n_heads=1, n_layers=1)
+    small = mhalib.Transformer(config, mhalib.init_parameters(config, np.random.default_rng(7)))
+    with pytest.raises(ValueError, match="the model knows 9"):
+        widget.use(small)
+    assert (widget.transformer, widget.state(), widget._model) == before
+    widget.use(own_model)
+    assert (widget.layer, widget.head) == (1, 2)  # the last that it has
+    assert widget.weights.shape == (13, 13)
+
+
+@pytest.mark.parametrize("name", widgets.__all__)
+def test_every_value_says_its_limits(name):
+    widget = getattr(widgets, name)()
+    free = {"task", "caption", "limits", "evaluation"}
+    assert set(widget.traits(state=True)) - free == set(widget.limits)
+
+
+def test_in_jupyter_the_picture_is_an_output_of_its_own(monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.display.display", lambda data, **more: shown.append(data))
+    widget = SingleHeadWidget()
+    widget._ipython_display_()
+    picture, live = shown
+    assert picture["text/html"].startswith(widget.html())
+    assert "Run this cell to make it live." in picture["text/html"]
+    assert list(live) == ["application/vnd.jupyter.widget-view+json"]

@@ -179,9 +179,9 @@ def test_link_and_reload_bring_the_state_back(book_page):
     expect(page.locator("[name^=mh-mask][value=causal]")).to_be_checked()
 
 
-def test_a_storage_that_refuses_and_a_link_that_lies(chromium, book_page):
-    page = book_page(SingleHeadWidget(), LESSON)
-    page.context.add_init_script(
+def test_a_storage_that_refuses_and_a_link_that_lies(plane):
+    page = plane()
+    page.add_init_script(
         "Object.defineProperty(window, 'localStorage', { get() { throw new Error('no') } })"
     )
     lies = "%7B%22layer%22%3A99,%22mask%22%3A%22left%22,%22text%22%3A7,%22query%22%3A-1%7D"
