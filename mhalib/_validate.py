@@ -146,8 +146,8 @@ def one_reading(
     """Return the shape, with all its axes, in which an array of shape `got` meets `shape`.
 
     The one rule for masks and biases, by rank: one axis for each axis of the scores, of the full
-    length or 1; or (n_q, n_k) or (n_k,), the same for all that stands before. What remains could
-    be read in two ways, and is refused with the call that is meant.
+    length or 1; or (n_q, n_k) or (n_k,), the same for all that stands before. The ranks between
+    could be read in two ways, and are refused with the call that is meant, whatever the sizes.
 
     Parameters
     ----------
@@ -174,10 +174,9 @@ def one_reading(
     if not _fits(aligned, shape):
         hint = f": write `{name}[{behind}]` if its first axis is the batch" if may_be_batch else ""
         raise ValueError(f"{name} must broadcast to {shape}, got shape {got}{hint}")
-    if missing > 0 and (len(got) > 2 or (may_be_batch and got[0] > 1)):
-        calls = [f"`{name}[{in_front}]` if its last axes are meant, the same for the whole batch"]
-        if len(got) > 2 and n_batch < len(shape) - 2:
-            calls = [f"`{name}[{in_front}]` if its first axis is the heads"]
+    if missing > 0 and len(got) > 2:
+        what = "the heads" if n_batch < len(shape) - 2 else "no batch axis"
+        calls = [f"`{name}[{in_front}]` if its first axis is {what}"]
         if may_be_batch:
             calls.append(f"`{name}[{behind}]` if it is the batch")
         raise ValueError(

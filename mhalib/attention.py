@@ -189,7 +189,7 @@ def attention(
     mask : boolean array, optional
         True = may attend. One axis for each axis of the scores (*batch, n_q, n_k), of the same
         length or 1; or (n_q, n_k), or (n_k,), the same for the whole batch. Read by rank, never
-        guessed: what fits in two ways is refused.
+        guessed: the ranks between are refused.
     causal : bool
         Let each query see only the keys up to its own place (`causal_mask`).
     bias : array, optional

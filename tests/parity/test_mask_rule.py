@@ -1,4 +1,4 @@
-"""A mask is read by its rank, in NumPy and PyTorch alike; what fits in two ways is refused."""
+"""A mask is read by its rank, in NumPy and PyTorch alike: sizes never decide."""
 
 import numpy as np
 import pytest
@@ -64,6 +64,9 @@ def keep(*shape):
 CLEAR = {
     "attention, a row": (attention(2), (5,), (1, 1, 5)),
     "attention, queries and keys": (attention(2), (5, 5), (1, 5, 5)),
+    "attention, as many sentences as queries": (attention(5), (5, 5), (1, 5, 5)),
+    "multi-head, as many sentences as queries": (multi_head(5), (5, 5), (1, 1, 5, 5)),
+    "forward, as many sentences as queries": (forward(5), (5, 5), (1, 1, 5, 5)),
     "attention, all axes": (attention(2), (2, 1, 5), (2, 1, 5)),
     "attention, heads": (attention(2, 3), (5, 5), (1, 1, 5, 5)),
     "attention, batch, heads, and all axes": (attention(2, 3), (2, 1, 1, 5), (2, 1, 1, 5)),
@@ -75,17 +78,15 @@ CLEAR = {
 }
 # the function, the shape of a mask that is refused, a call that the message must show
 REFUSED = {
-    "attention, batch or queries": (attention(5), (5, 5), "{}[:, None]"),
     "attention, batch without queries": (attention(2), (2, 5), "{}[:, None]"),
     "attention, batch or heads": (attention(3, 3), (3, 1, 5), "{}[:, None]"),
     "attention, heads only": (attention(2, 3), (3, 5, 5), "{}[None]"),
     "attention, batch only": (attention(2, 3), (2, 1, 5), "{}[:, None]"),
     "multi-head, batch = h": (multi_head(3), (3, 1, 5), "{}[:, None]"),
-    "multi-head, batch = n": (multi_head(5), (5, 5), "{}[:, None, None]"),
+    "multi-head, padding without queries": (multi_head(2), (2, 5), "{}[:, None, None]"),
     "multi-head, batch": (multi_head(2), (2, 1, 5), "{}[:, None]"),
     "forward, batch = h": (forward(3), (3, 1, 5), "{}[:, None]"),
     "forward, batch": (forward(2), (2, 1, 5), "{}[:, None]"),
-    "forward, batch = n": (forward(5), (5, 5), "{}[:, None, None]"),
 }
 
 
