@@ -181,9 +181,9 @@ WIDGETS = {
         lambda model: MultiHeadWidget(model=model, text=TEXT),
         {
             "text": TEXTAREA,
-            "mask": ("toggle", ".mh-row input[type=checkbox]", 0),
+            "mask": ("click", "input[name^=mh-causal]", 0),
             "layer": ("click", "input[name^=mh-layer]", 0),
-            "head off": ("toggle", ".mh-head input", 0),
+            "head off": ("toggle", ".mh-head-chips button", 0),
             "hover": ("hover", MAP, 0),
         },
     ),

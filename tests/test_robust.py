@@ -123,7 +123,7 @@ def widget(request):
 @given(JSON)
 def test_any_value_in_a_widget(widget, value):
     before = widget.state()
-    for trait in before:
+    for trait in widget.traits(state=True):
         try:
             setattr(widget, trait, value)
         except (TraitError, ValueError, TypeError) as error:

@@ -14,7 +14,7 @@ from mhalib.analysis import evaluate
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.course import ModelWidget, evaluation, evaluation_texts
+from mhalib.widgets.course import MAX_TOKENS, ModelWidget, evaluation, evaluation_texts
 from mhalib.widgets.traits import Flag, Pairs, Whole
 
 
@@ -28,6 +28,7 @@ class MultiHeadWidget(ModelWidget):
     layer : from 0
     causal : whether the causal mask is on
     heads_off : (layer, head) pairs that are switched off
+    query, key : the chosen row and column of the weights, from 0
 
     Examples
     --------
@@ -44,14 +45,17 @@ class MultiHeadWidget(ModelWidget):
     layer = Whole(0, 0, 99).tag(sync=True, state=True)
     causal = Flag(True).tag(sync=True, state=True)
     heads_off = Pairs().tag(sync=True, state=True)
+    query = Whole(9, 0, MAX_TOKENS - 1).tag(sync=True, state=True)
+    key = Whole(4, 0, MAX_TOKENS - 1).tag(sync=True, state=True)
     evaluation: Any = traitlets.List(read_only=True).tag(sync=True, state=True)
     task = traitlets.Unicode(
         "Switch heads off, one at a time. Which relation suffers from which head?"
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "Each map shows the weights of one head: rows ask, columns are asked. The bars compare the "
-        "whole model with the model without the heads you switched off, on this sentence and on "
-        "texts of each relation."
+        "The `d_model` columns of `X` `W_Q` make `h` blocks of `d_k`, one a head. Each map shows "
+        "the weights of one head: rows ask, columns are asked. The bars compare the whole model "
+        "with the model without the heads you switched off, on this sentence and on texts of each "
+        "relation."
     ).tag(sync=True, state=True)
 
     def __init__(

@@ -128,7 +128,7 @@ def test_whatever_is_typed_is_text_or_a_number_within_the_limits(widget_page, se
 
 STATES = {
     "SingleHeadWidget": ["[value=padding]", ".mh-toolbar button >> nth=1"],
-    "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head input >> nth=5"],
+    "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head-chips button >> nth=5"],
     "OwnHeadWidget": ["[value=value]"],
     "LayersWidget": ["[name^=mh-norm][value=pre]", "[name^=mh-depth][value='0']"],
     "MachineWidget": ["text=causal mask", ".mh-board label >> nth=9", ".mh-board label >> nth=11"],
@@ -167,7 +167,7 @@ def test_pointing_at_a_dimension_marks_it_in_prose_and_widgets(widget_page, book
         widgets.ScalingWidget().html(),
         widgets.MultiHeadWidget().html(),
     )
-    page.locator(".mh-split-bar").wait_for()
+    page.locator(".mh-head-chips").wait_for()
     page.evaluate("globalThis.DOCUMENTATION_OPTIONS = {};" + (book / "course.js").read_text())
     in_prose = page.locator(".prose .dim-d_k")
     in_widgets = [
