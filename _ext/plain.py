@@ -77,6 +77,8 @@ def say_where_it_runs(
     if AGAIN in (context.get("body") or ""):
         home = context["pathto"]("index") + "#run-it"
         there = f'run it: <a href="{home}">open the lesson in Jupyter</a>.'
+        if getattr(app, "course_run", None):
+            there = "press Check."
         context["body"] = context["body"].replace(AGAIN, there)
 
 

@@ -1,0 +1,108 @@
+// The page "Your progress": what this browser keeps, as a table; out as a notebook, in again, away.
+/* global SETUP -- of the build: { lessons: { page: { title, exercises: { name: cell }, quizzes, sections: { id: title } } } } */
+import { entries, forget as forgetAll, isRefused, read, watch, write } from "./store.js";
+import { fromFile, toNotebook } from "./exchange.js";
+
+const make = (name, properties = {}, ...children) => {
+  const element = Object.assign(document.createElement(name), properties);
+  element.append(...children);
+  return element;
+};
+const root = new URL("../../", document.currentScript.src);
+const place = document.getElementById("course-progress");
+const table = make("div");
+const told = make("p", { className: "progress-told" });
+told.setAttribute("role", "status");
+
+function row(page, { title, exercises, quizzes, sections }) {
+  const href = new URL(`${page}.html`, root).href;
+  const names = Object.keys(exercises);
+  const solved = names.filter((name) => read(`solved/${page}/${name}`));
+  const list = make("ul", { className: "progress-exercises" });
+  for (const name of names) {
+    const done = solved.includes(name);
+    const begun = read(`code/${page}/${exercises[name]}`) !== null;
+    const item = make("li", {}, make("a", { href: `${href}#cell-${exercises[name]}` }, make("code", { textContent: name })));
+    item.append(done ? " ✓ solved" : begun ? " begun" : "");
+    item.className = done ? "progress-done" : "";
+    list.append(item);
+  }
+  const answered = entries(`quiz/${page}/`).length;
+  const at = read(`place/${page}`);
+  const name = make("th", { scope: "row" }, make("a", { href, textContent: title }));
+  if (sections[at]) name.append(make("br"), "last at ", make("a", { href: `${href}#${at}`, textContent: sections[at] }));
+  const text = names.length ? `${solved.length} of ${names.length} solved` : "no exercise to check";
+  return make(
+    "tr", {}, name, make("td", {}, text, list),
+    make("td", { textContent: quizzes ? `${Math.min(answered, quizzes)} of ${quizzes} answered` : "–" }),
+  );
+}
+
+function show() {
+  const lessons = Object.entries(SETUP.lessons).filter(([, lesson]) => Object.keys(lesson.exercises).length || lesson.quizzes);
+  const all = lessons.flatMap(([page, lesson]) => Object.keys(lesson.exercises).map((name) => `solved/${page}/${name}`));
+  const solved = all.filter(read).length;
+  const head = make("tr", {}, ...["Lesson", "Exercises", "Quiz"].map((text) => make("th", { scope: "col", textContent: text })));
+  const meter = make("progress", { max: all.length, value: solved });
+  meter.setAttribute("aria-label", "Exercises solved");
+  table.replaceChildren(
+    make("p", { className: "progress-sum" }, make("strong", { textContent: `${solved} of ${all.length} exercises solved` }), meter),
+    make("div", { className: "pst-scrollable-table-container" },
+      make("table", { className: "table" }, make("thead", {}, head), make("tbody", {}, ...lessons.map(([page, lesson]) => row(page, lesson))))),
+  );
+}
+
+function button(text, click) {
+  const element = make("button", { type: "button", textContent: text });
+  element.addEventListener("click", click);
+  return element;
+}
+
+function save() {
+  const file = new Blob([toNotebook(entries(), SETUP.lessons)], { type: "application/x-ipynb+json" });
+  const link = make("a", { href: URL.createObjectURL(file), download: "my-progress.ipynb" });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  told.textContent = "Saved as my-progress.ipynb: your solutions run in Jupyter, and this page can read the file again.";
+}
+
+async function load(file) {
+  try {
+    const found = fromFile(await file.text());
+    for (const [name, text] of found) write(name, text);
+    told.textContent = `Read: ${found.length} ${found.length === 1 ? "entry" : "entries"} from ${file.name}.`;
+    show();
+  } catch (error) {
+    told.textContent = `${file.name} was not read: ${error.message} Nothing was changed.`;
+  }
+}
+
+if (place) {
+  const field = make("input", { type: "file", accept: ".ipynb,.json", hidden: true });
+  field.addEventListener("change", () => field.files[0] && load(field.files[0]).then(() => (field.value = "")));
+  const sure = make("span", { hidden: true });
+  const forget = button("Forget everything", () => {
+    sure.hidden = false;
+    sure.querySelector("button").focus();
+  });
+  sure.append(
+    "Your code, solved exercises, answers and what you set in widgets go away from this browser. ",
+    button("Yes, forget", () => {
+      forgetAll(root.pathname);
+      sure.hidden = true;
+      told.textContent = "Forgotten.";
+      forget.focus();
+      show();
+    }),
+    " ",
+    button("No, keep", () => ((sure.hidden = true), forget.focus())),
+  );
+  show();
+  place.replaceChildren(
+    table,
+    make("p", { className: "progress-do" }, button("Export", save), button("Import", () => field.click()), field, forget, sure),
+    told,
+  );
+  if (isRefused()) told.textContent = "This browser keeps nothing: what you do is lost when a page closes.";
+  watch(show);
+}

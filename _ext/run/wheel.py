@@ -1,0 +1,48 @@
+"""The wheel of this checkout's `mhalib`, the part that runs in a browser; always the same bytes."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import io
+import tomllib
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+WHOLE_DAY = (2000, 1, 1, 0, 0, 0)  # no time of building in the file
+# PyTorch is not there; the bundles and their models are the page's own.
+LEFT_OUT = ("mhalib/torch/", "mhalib/widgets/js/", "mhalib/widgets/static/")
+
+
+def contents(root: Path = ROOT) -> dict[str, bytes]:
+    """Return the wheel's files by their path in it."""
+    files = {}
+    for path in sorted((root / "mhalib").rglob("*")):
+        name = path.relative_to(root).as_posix()
+        data = path.suffix == ".py" or (path.parent.name == "weights" and path.suffix != ".md")
+        if path.is_file() and data and not name.startswith(LEFT_OUT):
+            files[name] = path.read_bytes()
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    about = f"{project['name']}-{project['version']}.dist-info"
+    files[f"{about}/METADATA"] = (
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    ).encode()
+    files[f"{about}/WHEEL"] = b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    lines = []
+    for name, data in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        lines.append(f"{name},sha256={digest},{len(data)}\n")
+    files[f"{about}/RECORD"] = "".join([*lines, f"{about}/RECORD,,\n"]).encode()
+    return files
+
+
+def build(root: Path = ROOT) -> bytes:
+    """Return the wheel."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        for name, data in contents(root).items():
+            info = zipfile.ZipInfo(name, WHOLE_DAY)
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, data)
+    return file.getvalue()
