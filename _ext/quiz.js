@@ -1,5 +1,5 @@
 // What script adds to a question: "Check" shows the reasons of the chosen options, under them and
-// to screen readers. Nothing is sent or stored. Only pages with a quiz load this file.
+// to screen readers. Nothing is sent. Only pages with a quiz load this file.
 {
   const make = (name, properties, ...children) => {
     const element = Object.assign(document.createElement(name), properties);
