@@ -227,6 +227,8 @@ RIGHT_CODE = TRAP_CODE.replace(
 def home(run_folder, server, reader):
     """One reader's browser, and a page in it."""
     page, complaints = reader(server, viewport={"width": 1280, "height": 800})
+    refused = lambda r: r.status >= 400 and complaints.append(f"{r.status}: {r.url}")  # noqa: E731
+    page.context.on("response", refused)
     yield page
     assert complaints == []
 
@@ -260,6 +262,7 @@ def test_from_the_first_page_to_a_solved_exercise_and_back_another_day(home, ser
 
     page.goto("about:blank")  # and another day
     page.goto(f"{server}/{LESSON}")
+    exercise(page).locator(".cm-content").wait_for()
     lines = exercise(page).locator(".cm-line").all_inner_texts()
     assert "\n".join(line.rstrip("\n") for line in lines) == RIGHT_CODE
     assert page.locator("nav.bd-links .run-mark").inner_text().strip() == "1/3"
