@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import mhalib
 from mhalib.checks import properties
 from mhalib.checks.exercise import Case, Exercise, Function
 from mhalib.checks.places import where
-from mhalib.checks.run import Outcome, names_in, run_all
-from mhalib.checks.values import close, in_numpy, same
+from mhalib.checks.run import Outcome, names_in, run, run_all
+from mhalib.checks.values import close, in_numpy, is_float, same
 
 Array = NDArray[Any]
 
@@ -52,6 +53,10 @@ class Findings:
 
     def clues(self) -> list[str]:
         """Return what is true of the wrong values, at most two sentences."""
+        with np.errstate(all="ignore"):
+            return self._clues()
+
+    def _clues(self) -> list[str]:
         wrong = [s for s in self.seen if s.wrong and s.outcome.error is None]
         first = wrong[0]
         texts: list[str] = []
@@ -76,12 +81,17 @@ class Findings:
 
     def _of_numbers(self, pairs: list[tuple[Array, Array]], wrong: list[Seen]) -> list[str]:
         tests: list[Callable[[], str]] = [
+            self._formula,
             self._unused,
             lambda: self._argument(wrong),
+            lambda: self._kept(wrong),
+            lambda: self._added(wrong),
             *(lambda pattern=pattern: pattern(pairs) for pattern in PATTERNS),
             lambda: self._shares(wrong),
             self._rows,
             lambda: where(pairs),
+            lambda: function_of(pairs),
+            lambda: self._first_part(wrong),
         ]
         texts = [next((text for test in tests if (text := test())), "")]
         function = in_numpy(self.function, self.torch_dtype and "float64")
@@ -92,6 +102,58 @@ class Findings:
             return run_all(self.exercise, function, cases)[0]
         how = {"torch_dtype": self.torch_dtype, "seconds": self.seconds}
         return run_all(self.exercise, self.function, cases, **how)[0]  # type: ignore[arg-type]
+
+    def _formula(self) -> str:
+        """Tell what the function computes, if it is one of the formulas that are at hand."""
+        seen = sorted((s for s in self.seen if s.outcome.error is None), key=lambda s: not s.wrong)
+        for words, formula in self.exercise.formulas():
+            if all(
+                same(
+                    s.outcome.value, run(self.exercise, formula, s.wide).value, s.outcome.tolerance
+                )
+                for s in seen
+            ):
+                return f"Your function computes {words}."
+        return ""
+
+    def _kept(self, wrong: list[Seen]) -> str:
+        """Tell which places of a vector stay."""
+        if self.exercise.returns != "vector":
+            return ""
+        yours, right = (
+            np.flatnonzero(np.isfinite(v)) for v in (wrong[0].outcome.value, wrong[0].right)
+        )
+        if len(yours) == len(wrong[0].right) or list(yours) == list(right):
+            return ""
+        return f"It keeps {_ids(yours)}. Right is {_ids(right)}."
+
+    def _added(self, wrong: list[Seen]) -> str:
+        """Tell an argument that was added to, subtracted from or multiplied into the result."""
+        for k, name in enumerate(self.exercise.argument_names):
+            for word, undo in _UNDO.items():
+                if all(
+                    isinstance(s.right, np.ndarray)
+                    and len(s.case.args) > k
+                    and is_float(s.case.args[k])
+                    and s.case.args[k].ndim == np.ndim(s.right) > 0
+                    and s.case.args[k].shape == np.shape(s.outcome.value) == s.right.shape
+                    and same(undo(s.outcome.value, s.wide.args[k]), s.right, 1e-3)
+                    for s in wrong
+                ):
+                    return f"{name} was {word} the right result."
+        return ""
+
+    def _first_part(self, wrong: list[Seen]) -> str:
+        """Tell that the first of several calls is right."""
+        if not all(_arrays(s.right) for s in wrong):
+            return ""
+        rights = [
+            [np.shape(a) == np.shape(b) and same(a, b) for a, b in _parts(s.outcome.value, s.right)]
+            for s in wrong
+        ]
+        if all(right[0] for right in rights):
+            return "The first call, without a cache, is right. A later one, with the cache, is not."
+        return ""
 
     def _unused(self) -> str:
         """Tell an argument without effect: with another one the result stays the same."""
@@ -146,6 +208,17 @@ class Findings:
             return f"Each row must sum to 1. Here one sums to {off:.4g}.{more}"
         if all((value < 0).any() for value, _ in values):
             return "A share cannot be negative. Here some are."
+        s = wrong[0]
+        if len(s.case.args) > 1 and all((w.outcome.value[~w.case.args[1]] != 0).any() for w in wrong):
+            i, j = np.argwhere(~s.case.args[1] & (s.outcome.value != 0))[0]
+            return f"Key {j} is hidden from query {i}, and gets a share: {s.outcome.value[i, j]:.4g}."
+        scores = [np.where(np.isfinite(w.wide.args[0]), w.wide.args[0], -1e300) for w in wrong]
+        if len(s.case.args) == 1 and all(
+            (np.take_along_axis(w.outcome.value, x.argmax(-1)[..., None], -1)[..., 0]
+             < w.outcome.value.max(-1) - 1e-9).any()
+            for w, x in zip(wrong, scores)
+        ):  # fmt: skip
+            return "The largest number must get the largest share. Here it does not."
         return ""
 
     def _rows(self) -> str:
@@ -211,7 +284,25 @@ class Findings:
         notes = {case.note for case in wrong}
         if notes == {wrong[0].note} and wrong[0].note:
             return f"On ordinary inputs it is right. This one is special: {wrong[0].note}."
+        if len(right) > len(wrong):
+            return (
+                f"It is right for {len(right)} of {len(right) + len(wrong)} inputs. Of the others "
+                "this is the smallest."
+            )
         return ""
+
+
+_UNDO: dict[str, Callable[[Array, Array], Array]] = {
+    "added to": lambda value, arg: value - arg,
+    "subtracted from": lambda value, arg: value + arg,
+    "multiplied into": lambda value, arg: value / arg,
+}
+
+
+def _ids(places: Array) -> str:
+    texts = [str(int(i)) for i in places[:8]]
+    some = f"id{'s' * (len(places) != 1)} {', '.join(texts)}" + " …" * (len(places) > 8)
+    return some if len(places) else "none"
 
 
 def _parts(value: Any, right: Any) -> list[tuple[Array, Array]]:
@@ -219,7 +310,7 @@ def _parts(value: Any, right: Any) -> list[tuple[Array, Array]]:
 
 
 def _arrays(value: Any) -> bool:
-    return bool(value) and isinstance(value[0], np.ndarray)
+    return isinstance(value, list) and bool(value) and isinstance(value[0], np.ndarray)
 
 
 def _with_other(case: Case, k: int) -> Case | None:
@@ -428,6 +519,57 @@ def _along(pairs: list[tuple[Array, Array]]) -> str:
                 return f"Each {what} is right up to a factor of its own."
             if all((np.ptp(a - b, axis=axis) <= 1e-3 * np.abs(a - b).max()).all() for a, b in big):
                 return f"Each {what} is right up to a number added to all of it."
+    return ""
+
+
+def function_of(pairs: list[tuple[Array, Array]]) -> str:
+    """Say which function of the right numbers these are."""
+    if sum(b.size for _, b in pairs) < 6:
+        return ""
+    functions: dict[str, Callable[[Array], Array]] = {
+        "the squares of the right numbers": np.square,
+        "the absolute values of the right numbers": np.abs,
+        "exp of the right numbers": np.exp,
+        "the right numbers rounded down": np.floor,
+        "the right numbers, negative ones as 0": lambda b: np.maximum(b, 0),
+        "the hyperbolic tangent of the right numbers": np.tanh,
+        "the sine of the right numbers": np.sin,
+        "the roots of the right numbers": np.sqrt,
+        "the logarithms of the right numbers": np.log,
+        "1 divided by the right numbers": lambda b: 1 / b,
+        "1 minus the right numbers": lambda b: 1 - b,
+        "the sigmoid of the right numbers": lambda b: 1 / (1 + np.exp(-b)),
+        "the softmax of the right rows": lambda b: mhalib.softmax(b),
+        "the right rows, brought to length 1": lambda b: (
+            b / np.linalg.norm(b, axis=-1, keepdims=True)
+        ),
+        "the right rows, brought to sum 1": lambda b: b / b.sum(axis=-1, keepdims=True),
+        "the right rows, their mean subtracted": lambda b: b - b.mean(axis=-1, keepdims=True),
+        "the right rows, their maximum subtracted": lambda b: b - b.max(axis=-1, keepdims=True),
+        "the right rows, normalised": lambda b: mhalib.layer_norm(b),
+        "the running sums of the right rows": lambda b: np.cumsum(b, axis=-1),
+    }
+    with np.errstate(all="ignore"):
+        for words, function in functions.items():
+            if all(b.ndim and close(a, function(b), 1e-3).all() for a, b in pairs):
+                return f"These are {words}."
+        low, high = (
+            f([f(a[np.isfinite(a)], initial=-s * np.inf) for a, _ in pairs])
+            for f, s in ((np.min, -1), (np.max, 1))
+        )
+        if all(close(a, np.clip(b, low, high), 1e-3).all() for a, b in pairs):
+            return f"The right numbers, cut off below {low:.4g} and above {high:.4g}."
+        powers = [
+            np.log(a[..., 1:] / a[..., :1]) / np.log(b[..., 1:] / b[..., :1])
+            for a, b in pairs
+            if b.ndim and b.shape[-1] > 1
+        ]
+        powers = [p[np.isfinite(p)] for p in powers]
+        first = [float(p[0]) for p in powers if p.size]
+        if len(first) > 3 and all(np.allclose(p, p[:1], rtol=2e-2) for p in powers if p.size):
+            more = "" if np.allclose(first, first[0], rtol=2e-2) else ", for other inputs by another"
+            if not np.allclose(first, 1, rtol=2e-2):
+                return f"As if the numbers in exp had been multiplied by {first[0]:.3g}{more}."
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -81,6 +81,7 @@ class Exercise:
     labels : names by which the arguments of a case are shown, those of the signature if not given
     trial : the answer's place in a causal attention ``run(X, W_V)``, on which the properties of
         `mhalib.checks.properties` are tested: ``trial(function)`` returns it
+    formulas : gives pairs (words, function) of what else a reader may have written
     masked : whether a causal mask belongs to the exercise, so that its words may speak of one
     shares : whether each row of the result sums to 1
     rowwise : whether each row of the result comes from one row of the first argument alone
@@ -98,6 +99,7 @@ class Exercise:
     call: Callable[..., Any] | None = None
     labels: tuple[str, ...] = ()
     trial: Callable[[Function], Function] | None = None
+    formulas: Callable[[], Iterable[tuple[str, Function]]] = tuple
     masked: bool = False
     shares: bool = False
     rowwise: bool = False

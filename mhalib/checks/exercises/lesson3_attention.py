@@ -233,6 +233,14 @@ attention = Exercise(
             "Each query meets the keys. Q Qᵀ compares the queries with each other.",
             lambda Q, K, V, mask=ALL_SEEN: _attention(Q, Q, V, mask),
         ),
+        *(
+            Mistake(
+                "a fixed divisor",
+                "The divisor has to be read off the inputs: √d_k.",
+                partial(_attention, factor=lambda d_k, c=c: 1 / c),
+            )
+            for c in (8.0, 2.0, 4.0)
+        ),
     ),
     trial=lambda f: lambda X, W_V: f(X @ W[0], X @ W[1], X @ W_V, CAUSAL),
 )

@@ -94,13 +94,13 @@ def _draw_softmax(rng: Generator, i: int) -> Case:
     n, m, b = sizes(rng, 3)
     x = numbers(rng, i, *((n, m), (m,), (n, m), (b, n, m))[i % 4], scale=(1.0, 3.0)[i % 2])
     if i % 6 == 5:
-        return Case(x + np.asarray(-(2.0**10), x.dtype), note="large numbers")
+        return Case(x.round() - np.asarray(2.0**10, x.dtype), note="large numbers")
     if i % 6 == 4:
         x[..., 0] = -np.inf
         return Case(x, note="a masked score")
     if i % 6 == 2:
         x[..., 0] += 100
-        return Case(x, note="large numbers")
+        return Case(x.round(), note="large numbers")
     return Case(x)
 
 

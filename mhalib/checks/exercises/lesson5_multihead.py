@@ -128,7 +128,7 @@ _wrong = partial(partial, _multi_head)
 
 def _draw(rng: Generator, i: int) -> Case:
     n, h, d_k, d_v = sizes(rng, 4)
-    d_model = int(rng.choice([3, 5, 13]))
+    d_model = int(rng.choice([13, 17]))
     shapes = (d_model, h * d_k), (d_model, h * d_k), (d_model, h * d_v), (h * d_v, d_model)
     kind = 0 if i % 3 == 2 else i  # special ones in float64
     X, *W = (numbers(rng, kind, *shape, scale=0.7) for shape in ((n, d_model), *shapes))
@@ -354,6 +354,21 @@ multi_head_attention = Exercise(
         *(
             Mistake(name, why, _wrong(masking=wrong), breaks)
             for name, why, wrong, breaks in AT_THE_EDGE
+        ),
+        Mistake(
+            "scale √d_v",
+            "The divisor is √d_k: it belongs to queries and keys, not to the values.",
+            lambda X, W_Q, W_K, W_V, W_O, h, mask=ALL_SEEN: _multi_head(
+                X, W_Q, W_K, W_V, W_O, h, mask, factor=lambda *_: (W_V.shape[1] / h) ** -0.5
+            ),
+        ),
+        *(
+            Mistake(
+                "a fixed divisor",
+                "The divisor has to be read off the inputs: √d_k.",
+                _wrong(factor=lambda *_, c=c: 1 / c),
+            )
+            for c in (8.0, 2.0, 4.0)
         ),
     ),
     trial=lambda f: lambda X, W_V: f(X, *W[:2], W_V, W_O, H, CAUSAL),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -80,6 +82,50 @@ NO_RESIDUAL = (
     "replace it."
 )
 
+# Other orders of the same steps, in words and as functions
+_HALVES = {
+    "{s}": lambda S, g, n: S,
+    "{s} + {f}({s})": lambda S, g, n: S + g(S),
+    "{n}({s} + {f}({s}))": lambda S, g, n: n(S + g(S)),
+    "{s} + {f}({n}({s}))": lambda S, g, n: S + g(n(S)),
+    "{f}({s})": lambda S, g, n: g(S),
+    "{n}({f}({s}))": lambda S, g, n: n(g(S)),
+    "{f}({n}({s}))": lambda S, g, n: g(n(S)),
+    "{s} + {n}({f}({s}))": lambda S, g, n: S + n(g(S)),
+    "{n}({s}) + {f}({n}({s}))": lambda S, g, n: n(S) + g(n(S)),
+    "{n}({s}) + {f}({s})": lambda S, g, n: n(S) + g(S),
+    "{n}({s} + {f}({n}({s})))": lambda S, g, n: n(S + g(n(S))),
+    "{n}({s} * {f}({s}))": lambda S, g, n: n(S * g(S)),
+}
+_AROUND = {
+    "{y}": lambda X, Y, n: Y,
+    "X + {y}": lambda X, Y, n: X + Y,
+    "norm_2({y})": lambda X, Y, n: n(Y),
+    "norm_2(X + {y})": lambda X, Y, n: n(X + Y),
+}
+
+
+def _formulas() -> Iterator[tuple[str, Function]]:
+    """Return what a reader may have written in place of the block: two halves, and an end."""
+    for swapped in (False, True):
+        one, two = ("norm_2", "norm_1") if swapped else ("norm_1", "norm_2")
+        for (first, g), (second, k), (end, z) in product(
+            _HALVES.items(), _HALVES.items(), _AROUND.items()
+        ):
+            half = first.format(s="X", f="attend", n=one)
+            text = end.format(y=second.format(s="Y", f="feed_forward", n=two))
+
+            def formula(
+                X: Array, a: Function, f: Function, n1: Function, n2: Function,
+                *, g: Any = g, k: Any = k, z: Any = z, swapped: bool = swapped,
+            ) -> Array:  # fmt: skip
+                n1, n2 = (n2, n1) if swapped else (n1, n2)
+                result: Array = z(X, k(g(X, a, n1), f, n2), n2)
+                return result
+
+            yield f"Y = {half}, then {text}", formula
+
+
 _PARTS = (_ATTEND, _SQUARES, _NORM_1, _NORM_2, _SINES, _IDENTITY)
 
 
@@ -96,6 +142,7 @@ post_norm_block = Exercise(
     cases=_BLOCK_CASES,
     batches=_BLOCK_BATCHES,
     draw=_draw,
+    formulas=_formulas,
     mistakes=(
         Mistake(
             "pre-norm",
@@ -206,6 +253,7 @@ pre_norm_block = Exercise(
     cases=_BLOCK_CASES,
     batches=_BLOCK_BATCHES,
     draw=_draw,
+    formulas=_formulas,
     mistakes=(
         Mistake(
             "residual from the normed input",

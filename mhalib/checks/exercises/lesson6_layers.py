@@ -45,7 +45,7 @@ def _draw_norm(rng: Generator, i: int) -> Case:
     X, gamma, beta = numbers(rng, i, n, d), numbers(rng, i, d), numbers(rng, i, d)
     eps = (0.0, 1e-5, 0.3, 2.0)[i % 4]
     if i % 6 == 5:
-        X[:] = X[:, :1]
+        X[:] = X[:, :1].round()
         return Case(X, gamma, beta, max(eps, 1e-5), note="rows of equal numbers")
     if i % 6 == 2:
         return Case(X.astype(float) * 1e-3, gamma, beta, 1e-5)
@@ -237,6 +237,27 @@ layer_norm = Exercise(
                 / (abs(X - X.mean(-1, keepdims=True)).mean(-1, keepdims=True) + eps)
                 + beta
             ),
+        ),
+        Mistake(
+            "variance without subtracting the mean",
+            "The mean square of X was taken for the variance. The mean is subtracted first, there "
+            "too.",
+            lambda X, gamma, beta, eps: (
+                gamma
+                * (X - X.mean(-1, keepdims=True))
+                / np.sqrt((X**2).mean(-1, keepdims=True) + eps)
+                + beta
+            ),
+        ),
+        Mistake(
+            "normalised twice",
+            "Once is enough.",
+            lambda X, gamma, beta, eps: _norm(_norm(X, gamma, beta, eps), gamma, beta, eps),
+        ),
+        Mistake(
+            "1 + gamma instead of gamma",
+            "The normalised values are stretched by gamma itself.",
+            lambda X, gamma, beta, eps: _norm(X, 1 + gamma, beta, eps),
         ),
     ),
 )

@@ -236,6 +236,13 @@ cached_attention = Exercise(
             "The sum with X belongs to the block. The averages alone were asked for.",
             lambda X, *rest: (lambda O, kept: (X + O, kept))(*_step(X, *rest)),
         ),
+        Mistake(
+            "scale √d_v",
+            "The divisor is √d_k: it belongs to queries and keys, not to the values.",
+            lambda X, W_Q, W_K, W_V, cache: _step(
+                X, W_Q, W_K, W_V, cache, scale=W_V.shape[1] ** -0.5
+            ),
+        ),
     ),
     returns="arrays",
     call=_decode,
