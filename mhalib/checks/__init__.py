@@ -5,8 +5,8 @@ shows it. It never shows a solution. Functions may use NumPy or torch.
 """
 
 from mhalib.checks.exercise import Case, Exercise, Mistake
-from mhalib.checks.exercises import EXERCISES
-from mhalib.checks.judge import check, exercises
+from mhalib.checks.exercises import EXERCISES, exercises
+from mhalib.checks.judge import check
 from mhalib.checks.result import Result
 
 __all__ = ["EXERCISES", "Case", "Exercise", "Mistake", "Result", "check", "exercises"]

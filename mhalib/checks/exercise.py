@@ -83,6 +83,7 @@ class Exercise:
         `mhalib.checks.properties` are tested: ``trial(function)`` returns it
     formulas : gives pairs (words, function) of what else a reader may have written
     masked : whether a causal mask belongs to the exercise, so that its words may speak of one
+    tolerance : which relative difference is rounding, in float64
     shares : whether each row of the result sums to 1
     rowwise : whether each row of the result comes from one row of the first argument alone
     """
@@ -101,6 +102,7 @@ class Exercise:
     trial: Callable[[Function], Function] | None = None
     formulas: Callable[[], Iterable[tuple[str, Function]]] = tuple
     masked: bool = False
+    tolerance: float = 1e-4
     shares: bool = False
     rowwise: bool = False
 

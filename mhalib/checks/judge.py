@@ -3,30 +3,23 @@
 from __future__ import annotations
 
 import difflib
-import dis
 import sys
-import traceback
 from collections.abc import Sequence
-from functools import lru_cache
-from pathlib import Path
-from types import CodeType
 from typing import Any
 
 import numpy as np
 
-from mhalib.checks.clues import Findings, Seen
+from mhalib._stream import printable
+from mhalib.checks.clues import Findings
+from mhalib.checks.code import has_placeholder, is_stub, reader_line, uses_torch, words_of
 from mhalib.checks.exercise import Case, Exercise, Function, Misuse, Nothing
 from mhalib.checks.exercises import EXERCISES
 from mhalib.checks.naming import named_mistake
-from mhalib.checks.result import Result, encodable
-from mhalib.checks.run import Outcome, adapted, run, run_all, uses_torch
+from mhalib.checks.result import Result
+from mhalib.checks.run import Outcome, adapted, run, run_all
+from mhalib.checks.seen import Seen, seen_of
 from mhalib.checks.show import Rows, example, inputs
 from mhalib.checks.values import is_float, same
-
-
-def exercises() -> list[str]:
-    """Return the signatures of all exercises, in the order of the lessons."""
-    return [exercise.signature for exercise in EXERCISES.values()]
 
 
 def check(name: str, function: Function, seconds: float = 5.0) -> Result:
@@ -64,7 +57,7 @@ def check(name: str, function: Function, seconds: float = 5.0) -> Result:
             f"A value of type {type(function).__name__} came.",))  # fmt: skip
     result, judge = judged(exercise, function, seconds)
     if judge.printed:
-        print(encodable(judge.printed, getattr(sys.stdout, "encoding", None)), end="")
+        print(printable(judge.printed), end="")
     return result
 
 
@@ -92,37 +85,12 @@ def promising(exercise: Exercise, function: Function, torch_dtype: str | None) -
     cases = exercise.searched[:3]
     adapt = adapted(function, exercise.parameters, exercise.optional)
     outcomes, _ = run_all(exercise, adapt, cases, torch_dtype=torch_dtype, seconds=5.0)
-    seen = _seen(exercise, cases, outcomes, torch_dtype)
+    seen = seen_of(exercise, cases, outcomes, torch_dtype)
     return (
         len(seen) == len(cases)
         and not any(Judge.fails(s) for s in seen)
         and all(s.outcome.tensor for s in seen)
     )
-
-
-def _seen(
-    exercise: Exercise, cases: Sequence[Case], outcomes: Sequence[Outcome], torch_dtype: str | None
-) -> list[Seen]:
-    rights = _right(exercise.name, torch_dtype)
-    return [Seen(case, outcome, *right) for case, outcome, right in zip(cases, outcomes, rights)]
-
-
-@lru_cache(maxsize=64)
-def _right(exercise: str, torch_dtype: str | None) -> list[tuple[Any, Case]]:
-    """Return the right values of an exercise's cases, computed in float64, and those inputs."""
-    known = EXERCISES[exercise]
-    cases = [
-        Case(*(_wide(arg, torch_dtype) for arg in case.args), note=case.note)
-        for case in known.searched + known.batches
-    ]
-    outcomes, _ = run_all(known, known.reference, cases)
-    return [(outcome.value, case) for outcome, case in zip(outcomes, cases)]
-
-
-def _wide(arg: Any, torch_dtype: str | None) -> Any:
-    if not is_float(arg):
-        return arg
-    return (arg.astype(torch_dtype) if torch_dtype else arg).astype(np.float64)
 
 
 class Judge:
@@ -137,7 +105,7 @@ class Judge:
         self.cases = exercise.searched + exercise.batches
         outcomes, self.printed = self.calls(self.cases)
         self.gave_values = bool(outcomes) and any(o.error is None and not o.late for o in outcomes)
-        self.seen = _seen(exercise, self.cases, outcomes, torch_dtype)
+        self.seen = seen_of(exercise, self.cases, outcomes, torch_dtype)
 
     def calls(self, cases: Sequence[Case]) -> tuple[list[Outcome], str]:
         how: dict[str, Any] = {"torch_dtype": self.torch_dtype, "seconds": self.seconds}
@@ -271,8 +239,8 @@ class Judge:
         )  # fmt: skip
 
     def error_texts(self, error: BaseException | None) -> list[str]:
-        where = _reader_line(error)
-        text = f"{type(error).__name__}: {_words(error)}"
+        where = reader_line(error)
+        text = f"{type(error).__name__}: {words_of(error)}"
         expects = f"It is called as {self.exercise.signature}."
         return [*([where] if where else []), text, expects]
 
@@ -318,7 +286,7 @@ class Judge:
 
     def example(self, s: Seen) -> Rows:
         error = s.outcome.error
-        yours = f"{type(error).__name__}: {_words(error)}" if error else s.outcome.value
+        yours = f"{type(error).__name__}: {words_of(error)}" if error else s.outcome.value
         return example(self.exercise.argument_names, s.case.args, yours, s.right)
 
     def pointer(self) -> str:
@@ -332,50 +300,3 @@ def _unsolved(exercise: Exercise) -> Result:
         "Not solved yet",
         (f"Write {exercise.signature} above, then run this cell again.",),
     )
-
-
-_IDLE = {
-    "RESUME", "NOP", "LOAD_CONST", "RETURN_VALUE", "RETURN_CONST", "POP_TOP", "COPY_FREE_VARS",
-    "LOAD_SMALL_INT", "NOT_TAKEN", "CACHE",
-}  # fmt: skip
-
-
-def is_stub(function: Function) -> bool:
-    """Return whether the body is empty: nothing but `...`, `pass` or a docstring."""
-    code = getattr(function, "__code__", None)
-    return isinstance(code, CodeType) and {i.opname for i in dis.get_instructions(code)} <= _IDLE
-
-
-def has_placeholder(function: Function) -> bool:
-    """Return whether a `...` is left where a value belongs: assigned or returned."""
-    code = getattr(function, "__code__", None)
-    waiting = [code] if isinstance(code, CodeType) else []
-    while waiting:
-        code = waiting.pop()
-        waiting += [const for const in code.co_consts if isinstance(const, CodeType)]
-        steps = [i for i in dis.get_instructions(code) if i.opname != "CACHE"]
-        for step, after in zip(steps, [*steps[1:], None], strict=True):
-            if step.argval is not Ellipsis or not step.opname.startswith(("LOAD", "RETURN_CONST")):
-                continue
-            name = after.opname if after else ""
-            kept = name.startswith("STORE_") and name not in ("STORE_SUBSCR", "STORE_SLICE")
-            if step.opname == "RETURN_CONST" or kept or name == "RETURN_VALUE":
-                return True
-    return False
-
-
-def _words(error: BaseException | None) -> str:
-    try:
-        text = str(error)
-    except Exception:  # an error of the reader's own may not be able to say what it is
-        text = ""
-    return text if len(text) <= 400 else f"{text[:400]}…"
-
-
-def _reader_line(error: BaseException | None) -> str:
-    """Return the last line outside this package and other people's where `error` came from."""
-    here = str(Path(__file__).parent)
-    for frame in reversed(traceback.extract_tb(error.__traceback__ if error else None)):
-        if frame.line and not frame.filename.startswith(here) and "-packages" not in frame.filename:
-            return f"In {frame.name}, at: {frame.line}"
-    return ""

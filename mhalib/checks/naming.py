@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mhalib.checks.clues import Seen
 from mhalib.checks.exercise import Case, Exercise, Mistake
 from mhalib.checks.run import Outcome, run
+from mhalib.checks.seen import Seen
 from mhalib.checks.values import is_float, same
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import html
-import sys
 from dataclasses import dataclass
 from typing import Literal
+
+from mhalib._stream import printable
 
 Kind = Literal[
     "correct", "unsolved", "mistake", "wrong", "unsteady", "error", "hang", "type", "changed"
@@ -73,7 +74,7 @@ class Result:
         return "\n".join(lines + [self.pointer] * bool(self.pointer))
 
     def __str__(self) -> str:
-        return encodable(repr(self), getattr(sys.stdout, "encoding", None))
+        return printable(repr(self))
 
     def _repr_html_(self) -> str:
         edge = _EDGES.get(self.kind, _OTHER_EDGE)
@@ -93,30 +94,3 @@ class Result:
             f'style="border-left:.25rem solid {edge};background:{tint};{_BOX}">'
             f'<p style="{_TITLE}">{html.escape(self.heading)}</p>{"".join(texts)}</div>'
         )
-
-
-# What stands for a character on a stream that does not have it
-_PLAIN = {
-    "✓": "[right]", "✗": "[wrong]", "…": "...", "√": "sqrt ", "−": "-", "∞": "inf", "ᵀ": ".T",
-    "·": "*", "×": "x", "“": '"', "”": '"', "’": "'", "–": "-", "→": "->", "↦": "->", "≥": ">=",
-    "⌊": "floor(", "⌋": ")", "Σ": "sum",
-}  # fmt: skip
-
-
-def encodable(text: str, encoding: str | None) -> str:
-    """Return `text` with other words for what a stream of this encoding cannot write."""
-
-    try:
-        text.encode(encoding or "utf-8")
-        return text
-    except (UnicodeEncodeError, LookupError):
-        pass
-
-    def fits(character: str) -> bool:
-        try:
-            character.encode(encoding or "utf-8")
-        except (UnicodeEncodeError, LookupError):
-            return False
-        return True
-
-    return "".join(c if fits(c) else _PLAIN.get(c, "?") for c in text)

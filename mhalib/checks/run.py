@@ -6,19 +6,17 @@ import contextlib
 import copy
 import inspect
 import io
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from types import CodeType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from mhalib.checks.exercise import Case, Exercise, Function, Misuse
 from mhalib.checks.limit import Called, call_all
-from mhalib.checks.values import read, to_torch, tolerance_of, unchanged
+from mhalib.checks.values import is_float, read, to_torch, tolerance_of, unchanged
 
 PRINTED = 10_000  # so many characters of what a function prints are kept
 
@@ -102,7 +100,10 @@ def _outcome(
     except Misuse as error:
         return Outcome(error=error)
     tensor = not isinstance(called.value, np.ndarray)
-    return Outcome(value, dtype=dtype, tolerance=tolerance_of(dtype, case.args), tensor=tensor)
+    tolerance = tolerance_of(dtype, case.args)
+    if dtype == "float64" and all(not is_float(a) or a.dtype == dtype for a in case.args):
+        tolerance = exercise.tolerance
+    return Outcome(value, dtype=dtype, tolerance=tolerance, tensor=tensor)
 
 
 def _copied(arg: Any, torch_dtype: str | None) -> Any:
@@ -140,45 +141,3 @@ def adapted(function: Function, names: Sequence[str], optional: Sequence[str]) -
         return function(*rest, **{name: value for name, value in pairs if name in by_name})
 
     return called
-
-
-def uses_torch(function: Any) -> bool:
-    """Return whether `function`, or a function it calls, refers to torch."""
-    torch = sys.modules.get("torch")
-    if torch is None:
-        return False
-    waiting, seen = [function], set()
-    while waiting:
-        item = waiting.pop()
-        if isinstance(item, torch.nn.Module):
-            return True
-        item = inspect.unwrap(item) if callable(item) else item
-        code = getattr(item, "__code__", None)
-        if not isinstance(code, CodeType) or code in seen:
-            continue
-        seen.add(code)
-        cells = [cell.cell_contents for cell in item.__closure__ or () if _filled(cell)]
-        for value in [*cells, *(item.__globals__.get(name) for name in names_in(code))]:
-            home = (
-                value.__name__
-                if isinstance(value, ModuleType)
-                else getattr(value, "__module__", "")
-            )
-            if str(home).partition(".")[0] == "torch" or isinstance(value, torch.nn.Module):
-                return True
-            if callable(value):
-                waiting.append(value)
-    return False
-
-
-def _filled(cell: Any) -> bool:
-    try:
-        return cell.cell_contents is not None
-    except ValueError:
-        return False
-
-
-def names_in(code: CodeType) -> set[str]:
-    """Return the names that code refers to, the functions inside it included."""
-    inner = [const for const in code.co_consts if isinstance(const, CodeType)]
-    return set(code.co_names).union(*map(names_in, inner))

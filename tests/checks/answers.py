@@ -320,7 +320,9 @@ wrong(
     lambda ids, E: (E[ids] * np.sqrt(E.shape[1])).round(1),
     lambda ids, E: E[ids] * np.log(E.shape[1]),
     lambda ids, E: E[ids[::-1]] * np.sqrt(E.shape[1]),
-    lambda ids, E: E[ids] * np.sqrt(E.shape[1]) * (np.random.rand(*E[ids].shape) > 0.1),
+    lambda ids, E: (
+        E[ids] * np.sqrt(E.shape[1]) * (np.random.default_rng().random(E[ids].shape) > 0.1)
+    ),
     lambda ids, E: E.__imul__(np.sqrt(E.shape[1]))[ids],
     lambda ids, E: np.sqrt(E[ids]) * E.shape[1],
     lambda ids, E: (E / E.std())[ids] * np.sqrt(E.shape[1]),
@@ -532,7 +534,7 @@ wrong(
     lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q, dtype=bool)[..., None],
     lambda n_q, n_k: np.where(np.tri(n_q, n_k, n_k - n_q), 1.0, -np.inf),
     lambda n_q, n_k: [[j <= i + n_k - n_q for j in range(n_k)] for i in range(n_q)],
-    lambda n_q, n_k: np.random.rand(n_q, n_k) < 0.5,
+    lambda n_q, n_k: np.random.default_rng().random((n_q, n_k)) < 0.5,
     lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q, dtype=bool).astype(str),
 )
 
@@ -948,7 +950,7 @@ wrong(
 right("tied_head", lambda E: partial(mhalib.tied_logits, E=E), lambda E: lambda X: X @ E.T)
 wrong(
     "tied_head",
-    lambda E: lambda X, T=E.T.copy(): X @ T,
+    lambda E: (lambda T: lambda X: X @ T)(E.T.copy()),
     lambda E: lambda X, T=E * 1: X @ T.T,
     lambda E: E.T,
     lambda E: lambda X: soft(X @ E.T),
@@ -1175,5 +1177,7 @@ def _once(shape):
 
 wrong(
     "feed_forward",
-    lambda X, W_1, b_1, W_2, b_2: ffn(X, W_1, b_1, W_2, b_2) + 0.1 * np.random.rand(),
+    lambda X, W_1, b_1, W_2, b_2: (
+        ffn(X, W_1, b_1, W_2, b_2) + 0.1 * np.random.default_rng().random()
+    ),
 )

@@ -98,6 +98,38 @@ embed = Exercise(
             "Only the rows of the table were asked for, times √d_model. The positions come later.",
             lambda ids, E: E[ids] * E.shape[1] ** 0.5 + _positions(len(ids), E.shape[1]),
         ),
+        Mistake(
+            "the root cut to a whole number",
+            "√d_model is a fraction, most of the time: multiply by it as it is.",
+            lambda ids, E: E[ids] * int(E.shape[1] ** 0.5),
+        ),
+        Mistake(
+            "ids sorted",
+            "The rows come in the order of the text.",
+            lambda ids, E: E[np.sort(ids)] * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "each id once",
+            "A word that comes twice has two rows: (n, d_model).",
+            lambda ids, E: E[np.unique(ids)] * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "the first rows of E",
+            "Row i of the result is the row of E whose number is ids[i].",
+            lambda ids, E: np.resize(E, (len(ids), E.shape[1])) * E.shape[1] ** 0.5,
+        ),
+        Mistake(
+            "positions added",
+            "Only the rows of the table were asked for, times √d_model. The positions come later.",
+            lambda ids, E: E[ids] + _positions(len(ids), E.shape[1]),
+        ),
+        Mistake(
+            "vectors brought to length 1",
+            "The rows of E keep their length, times √d_model.",
+            lambda ids, E: (
+                E[ids] / np.linalg.norm(E[ids], axis=-1, keepdims=True) * E.shape[1] ** 0.5
+            ),
+        ),
     ),
 )
 
@@ -249,6 +281,12 @@ sinusoidal_positions = Exercise(
             "degrees",
             "Sine and cosine take the angle in radians, as it is.",
             lambda n, d: _positions(n, d, scale=np.pi / 180),
+        ),
+        Mistake(
+            "an odd width rounded up",
+            "The exponent is 2i/d_model with d_model as it is, odd or even.",
+            lambda n, d: _positions(n, d + d % 2)[:, :d],
+            "an odd d_model",
         ),
     ),
 )

@@ -24,6 +24,7 @@ from mhalib.checks.exercises.shared import (
     draw_mask,
     ignored,
     inverted,
+    inverted_with_rule,
     scaled,
 )
 from mhalib.checks.properties import CAUSAL, W, raw
@@ -81,7 +82,7 @@ def _attention(
     after: float = 1.0,
 ) -> Array:
     S = scaled(Q, K, factor)
-    if mask is ALL_SEEN and masking is inverted:
+    if mask is ALL_SEEN and masking in (inverted, inverted_with_rule):
         masking = ignored
     return masking(S, np.broadcast_to(mask, S.shape)) * after @ V
 
@@ -240,6 +241,25 @@ attention = Exercise(
                 partial(_attention, factor=lambda d_k, c=c: 1 / c),
             )
             for c in (8.0, 2.0, 4.0)
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "The mask that is given says who sees whom. Here a causal one took its place.",
+            lambda Q, K, V, mask=None: mhalib.attention(Q, K, V, causal=True),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "Without a mask every query sees every key. Only the mask that is given hides some.",
+            lambda Q, K, V, mask=ALL_SEEN: _attention(
+                Q, K, V, mask & mhalib.causal_mask(len(Q), len(K))
+            ),
+        ),
+        Mistake(
+            "a causal mask of its own",
+            "Without a mask every query sees every key. Only the mask that is given hides some.",
+            lambda Q, K, V, mask=None: _attention(
+                Q, K, V, mhalib.causal_mask(len(Q), len(K)) if mask is None else mask
+            ),
         ),
     ),
     trial=lambda f: lambda X, W_V: f(X @ W[0], X @ W[1], X @ W_V, CAUSAL),

@@ -178,6 +178,12 @@ causal_mask = Exercise(
             lambda n_q, n_k: _tri(n_q, n_k, 0)[::-1],
             LEAK,
         ),
+        Mistake(
+            "the offset without its sign",
+            "With more queries than keys the triangle moves to the other side.",
+            lambda n_q, n_k: np.tri(n_q, n_k, k=abs(n_k - n_q), dtype=bool),
+            "more queries than keys",
+        ),
     ),
     returns="mask",
     trial=lambda f: lambda X, W_V: weigh(raw(X), f(N, N)) @ X @ W_V,

@@ -81,6 +81,37 @@ raw_scores = Exercise(
             "A score may be negative.",
             lambda Q, K: abs(scaled(Q, K, lambda d_k: 1.0)),
         ),
+        *(
+            Mistake(
+                "later keys set to 0",
+                "All scores were asked for, of every query with every key. Masks come later.",
+                lambda Q, K, k=k: np.tril(scaled(Q, K, lambda d_k: 1.0), k),
+            )
+            for k in (0, -1)
+        ),
+        Mistake(
+            "distance instead of dot product",
+            "A score is a dot product: large where two vectors point the same way.",
+            lambda Q, K: -np.linalg.norm(Q[:, None] - K, axis=-1),
+        ),
+        Mistake(
+            "distance instead of dot product",
+            "A score is a dot product: large where two vectors point the same way.",
+            lambda Q, K: ((Q[:, None] - K) ** 2).sum(axis=-1),
+        ),
+        Mistake(
+            "distance instead of dot product",
+            "A score is a dot product: large where two vectors point the same way.",
+            lambda Q, K: -((Q[:, None] - K) ** 2).sum(axis=-1),
+        ),
+        *(
+            Mistake(
+                "rounded",
+                "The scores are wanted as they are, not rounded.",
+                lambda Q, K, k=k: scaled(Q, K, lambda d_k: 1.0).round(k),
+            )
+            for k in (0, 1, 2)
+        ),
     ),
     trial=lambda f: lambda X, W_V: weigh(f(X @ W[0], X @ W[1]) / 4) @ X @ W_V,
 )
@@ -130,6 +161,7 @@ softmax = Exercise(
     draw=_draw_softmax,
     shares=True,
     rowwise=True,
+    tolerance=5e-7,
     mistakes=(
         Mistake(
             "maximum not subtracted",
@@ -272,6 +304,54 @@ softmax = Exercise(
             "Softmax: exp, then divided by the sum.",
             lambda x: (x - x.min(-1, keepdims=True)) / np.ptp(x, axis=-1, keepdims=True),
             ROWS,
+        ),
+        Mistake(
+            "one sum for all rows",
+            "All entries together sum to 1. Each row has to sum to 1.",
+            lambda x: (
+                np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum()
+            ),
+            ROWS,
+        ),
+        *(
+            Mistake(
+                "large numbers cut off",
+                "Numbers above a limit were made equal to it, so that their order is lost. "
+                "Subtract the maximum instead.",
+                lambda x, c=c: _no_maximum(np.clip(x, -c, c)),
+                "large numbers",
+            )
+            for c in (20, 30, 50, 88, 100, 500, 700, 709)
+        ),
+        Mistake(
+            "NaN swept away",
+            "exp of a large number overflows, ∞/∞ is NaN, and NaN was replaced by a number. "
+            "Subtracting the row's maximum first keeps it from coming.",
+            lambda x: np.nan_to_num(_no_maximum(x)),
+            "large numbers",
+        ),
+        Mistake(
+            "squares instead of exp",
+            "exp makes the numbers positive and keeps their order; squares do not.",
+            lambda x: x**2 / (x**2).sum(axis=-1, keepdims=True),
+        ),
+        Mistake(
+            "absolute values instead of exp",
+            "exp makes the numbers positive and keeps their order.",
+            lambda x: abs(x) / abs(x).sum(axis=-1, keepdims=True),
+        ),
+        *(
+            Mistake(
+                "a small number added to the sum",
+                "The rows then sum to a little less than 1. After the maximum is subtracted the "
+                "sum is at least 1, and nothing need be added.",
+                lambda x, small=small: (
+                    np.exp(x - x.max(-1, keepdims=True))
+                    / (np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True) + small)
+                ),
+                ROWS,
+            )
+            for small in (1e-6, 1e-5, 1e-4, 1e-3)
         ),
     ),
     trial=lambda f: lambda X, W_V: f(np.where(CAUSAL, raw(X), -np.inf)) @ X @ W_V,

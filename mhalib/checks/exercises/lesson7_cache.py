@@ -131,6 +131,15 @@ def _scale(factor: Function) -> Function:
     )
 
 
+def _kept(
+    X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any, first: Array, second: Array
+) -> Any:
+    """Right outputs of what is in the cache, into which the wrong things go."""
+    O, _ = _step(X, W_Q, W_K, W_V, cache)
+    old = cache or (first[:0], second[:0])
+    return O, (np.concatenate([old[0], first]), np.concatenate([old[1], second]))
+
+
 cached_attention = Exercise(
     "cached_attention(X_new, W_Q, W_K, W_V, cache)",
     (7, "Keep what you have: the KV cache"),
@@ -242,6 +251,16 @@ cached_attention = Exercise(
             lambda X, W_Q, W_K, W_V, cache: _step(
                 X, W_Q, W_K, W_V, cache, scale=W_V.shape[1] ** -0.5
             ),
+        ),
+        Mistake(
+            "queries kept in place of keys",
+            "The cache holds the keys and the values of the earlier tokens.",
+            lambda X, W_Q, W_K, W_V, cache: _kept(X, W_Q, W_K, W_V, cache, X @ W_Q, X @ W_V),
+        ),
+        Mistake(
+            "only the last output",
+            "Each of the new tokens has an output.",
+            lambda *args: (lambda O, kept: (O[-1:], kept))(*_step(*args)),
         ),
     ),
     returns="arrays",

@@ -64,6 +64,21 @@ SCALES: tuple[tuple[str, str, Any], ...] = (
         lambda d_k: 2 / d_k,
     ),
     (
+        "the root cut to a whole number",
+        "√d_k is a fraction, most of the time: divide by it as it is.",
+        lambda d_k: 1 / int(d_k**0.5),
+    ),
+    (
+        "the logarithm of d_k instead of its root",
+        "The divisor is √d_k.",
+        lambda d_k: 1 / math.log(d_k + 1e-300) if d_k > 1 else math.inf,
+    ),
+    (
+        "the cube root of d_k",
+        "The divisor is √d_k, the square root.",
+        lambda d_k: d_k ** (-1 / 3),
+    ),
+    (
         "multiplied by d_k",
         "Much too sharp: the scores are divided by √d_k, not multiplied.",
         lambda d_k: d_k,
@@ -103,6 +118,10 @@ def _bias(value: float) -> Function:
 
 def inverted(S: Array, mask: Array) -> Array:
     return _plain(np.where(mask, -np.inf, S))
+
+
+def inverted_with_rule(S: Array, mask: Array) -> Array:
+    return mhalib.attention_weights(S, ~mask)
 
 
 def ignored(S: Array, mask: Array) -> Array:
@@ -198,6 +217,12 @@ MASKINGS: tuple[tuple[str, str, Function, str], ...] = (
         lambda S, mask: mhalib.attention_weights(-S, mask),
         REFERENCE,
     ),
+    (
+        "mask inverted",
+        "True means may attend. Here the allowed keys were hidden and the others seen.",
+        inverted_with_rule,
+        LEAK,
+    ),
     ("mask ignored", "The mask plays no part: every key is seen.", ignored, LEAK),
     (
         "softmax over the queries",
@@ -256,6 +281,17 @@ AT_THE_EDGE: tuple[tuple[str, str, Function, str], ...] = (
         "exp of a large number overflows, and ∞/∞ is NaN. Subtracting the row's maximum first "
         "changes no share.",
         lambda S, mask: _over_sum(np.where(mask, np.exp(S), 0)),
+        "large scores",
+    ),
+    (
+        "maximum not subtracted",
+        "exp of a large number overflows, and ∞/∞ is NaN. Subtracting the row's maximum first "
+        "changes no share.",
+        lambda S, mask: np.where(
+            mask.any(axis=-1, keepdims=True),
+            np.where(mask, np.exp(S), 0) / np.where(mask, np.exp(S), 0).sum(-1, keepdims=True),
+            0,
+        ),
         "large scores",
     ),
     (

@@ -1,4 +1,4 @@
-"""Exercises of lesson 7: logits and loss."""
+"""Exercise of lesson 7: the loss."""
 
 from __future__ import annotations
 
@@ -15,164 +15,11 @@ from mhalib.checks.exercise import (
     Exercise,
     Function,
     Mistake,
-    Misuse,
-    Nothing,
     normal,
     numbers,
-    sizes,
 )
 
 Array = NDArray[Any]
-
-_E = np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])
-_HEAD_CASES = (
-    Case(np.array([[1.0, 2.0]]), _E),
-    Case(normal(3, 3), normal(3, 3, seed=1)),
-    Case(normal(3, 5), normal(7, 5, seed=1)),
-)
-
-
-def _draw_logits(rng: Generator, i: int) -> Case:
-    n, d_model, V = sizes(rng, 3)
-    return Case(numbers(rng, i, n, d_model), numbers(rng, i, V, d_model))
-
-
-def _draw_head(rng: Generator, i: int) -> Case:
-    return Case(*_draw_logits(rng, i).args[::-1])
-
-
-def _unit(X: Array) -> Array:
-    return X / np.linalg.norm(X, axis=-1, keepdims=True)
-
-
-tied_logits = Exercise(
-    "tied_logits(X, E)",
-    (7, "One dot product for each word"),
-    mhalib.tied_logits,
-    cases=_HEAD_CASES,
-    batches=(Case(normal(2, 3, 5), normal(7, 5, seed=1)), Case(normal(5), normal(7, 5, seed=1))),
-    batch_needed=True,
-    draw=_draw_logits,
-    rowwise=True,
-    mistakes=(
-        Mistake(
-            "Eᵀ missing",
-            "A logit is the dot product of x with a row of E: X Eᵀ.",
-            lambda X, E: X @ E,
-        ),
-        Mistake(
-            "probabilities returned",
-            "Logits come before the softmax: real numbers of either sign.",
-            lambda X, E: mhalib.softmax(X @ E.T),
-        ),
-        Mistake(
-            "scaled by √d_model",
-            "The logits are plain dot products.",
-            lambda X, E: X @ E.T / E.shape[1] ** 0.5,
-        ),
-        Mistake(
-            "cosine instead of dot product",
-            "The rows of E were brought to length 1. Their lengths count: a longer row makes "
-            "its token likelier.",
-            lambda X, E: X @ (E / np.linalg.norm(E, axis=1, keepdims=True)).T,
-        ),
-        Mistake(
-            "distance instead of dot product",
-            "A logit is a dot product, not a distance.",
-            lambda X, E: -((X[..., None, :] - E) ** 2).sum(axis=-1),
-        ),
-        Mistake(
-            "cosine instead of dot product",
-            "Both vectors were brought to length 1. Their lengths count.",
-            lambda X, E: _unit(X) @ _unit(E).T,
-        ),
-        Mistake(
-            "multiplied by √d_model",
-            "The logits are plain dot products.",
-            lambda X, E: X @ E.T * E.shape[1] ** 0.5,
-        ),
-        Mistake(
-            "log-probabilities returned",
-            "Logits come before the softmax. These have been normalised already.",
-            lambda X, E: mhalib.log_softmax(X @ E.T),
-        ),
-        Mistake(
-            "tokens and words exchanged",
-            "One row for each token, one column for each word: (*batch, V).",
-            lambda X, E: E @ X.T,
-        ),
-        Mistake(
-            "the likeliest ids returned",
-            "The logits of all words were asked for.",
-            lambda X, E: (X @ E.T).argmax(axis=-1),
-        ),
-        Mistake(
-            "only the last token",
-            "Each token has its row of logits.",
-            lambda X, E: X[-1] @ E.T,
-        ),
-    ),
-)
-
-
-def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
-    """Make the head from a table, edit the table afterwards, then use the head."""
-    table = E * 0
-    head = tied_head(table)
-    if head is None or head is ...:
-        raise Nothing(head)
-    if not callable(head):
-        raise Misuse(
-            f"It returned a value of type {type(head).__name__}. A function head(X) was expected."
-        )
-    table += E
-    return head(X)
-
-
-tied_head = Exercise(
-    "tied_head(E)",
-    (7, "One table at both ends"),
-    lambda E: lambda X: X @ E.T,
-    cases=tuple(Case(case.args[1], case.args[0]) for case in _HEAD_CASES),
-    draw=_draw_head,
-    mistakes=(
-        Mistake(
-            "tied head copied, not shared",
-            "The head was made from E, and E was edited afterwards (from zeros to what is "
-            "shown). The logits stayed as they were: the head keeps a copy. Tied means one "
-            "table.",
-            lambda E: partial(lambda copy, X: X @ copy.T, E.copy()),
-            "editing E leaves the logits alone",
-        ),
-        Mistake(
-            "Eᵀ missing",
-            "A logit is the dot product of x with a row of E: X Eᵀ.",
-            lambda E: lambda X: X @ E,
-        ),
-        Mistake(
-            "tokens and words exchanged",
-            "One row for each token, one column for each word: (n, V).",
-            lambda E: lambda X: E @ X.T,
-        ),
-        Mistake(
-            "probabilities returned",
-            "Logits come before the softmax: real numbers of either sign.",
-            lambda E: lambda X: mhalib.softmax(X @ E.T),
-        ),
-        Mistake(
-            "scaled by √d_model",
-            "The logits are plain dot products.",
-            lambda E: lambda X: X @ E.T / E.shape[1] ** 0.5,
-        ),
-        Mistake(
-            "scaled by √d_model",
-            "The logits are plain dot products.",
-            lambda E: lambda X: X @ E.T * E.shape[1] ** 0.5,
-        ),
-    ),
-    call=_use_head,
-    labels=("E", "X"),
-)
 
 
 def _loss(
@@ -209,6 +56,11 @@ def _after(log: Function, shares: Function = mhalib.softmax) -> Function:
         return float(-chosen.mean())
 
     return wrong
+
+
+def _squared(logits: Array, ids: Array, total: Function) -> float:
+    hot = np.eye(logits.shape[1])[ids[1:]]
+    return float(total((mhalib.softmax(logits[:-1]) - hot) ** 2))
 
 
 next_token_loss = Exercise(
@@ -387,6 +239,30 @@ next_token_loss = Exercise(
                 -np.log(mhalib.softmax(logits[:-1])[np.arange(len(ids) - 1), ids[1:]].mean())
             ),
         ),
+        Mistake(
+            "maximum not subtracted",
+            "exp of a large logit overflows. Subtract the row's maximum first.",
+            _after(np.log, lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True)),
+            "large logits",
+        ),
+        Mistake(
+            "every row with every id",
+            "Row t meets the id t + 1 alone: choose one entry of each row.",
+            lambda logits, ids: float(-mhalib.log_softmax(logits[:-1])[:, ids[1:]].mean()),
+        ),
+        *(
+            Mistake(
+                "squared error",
+                "A surprise is −log p, not a squared difference.",
+                partial(_squared, total=total),
+            )
+            for total in (np.mean, np.sum, lambda square: square.sum(axis=-1).mean())
+        ),
+        Mistake(
+            "squared error",
+            "A surprise is −log p, not a squared difference.",
+            partial(_loss, log=lambda p: -((1 - p) ** 2)),
+        ),
     ),
     returns="number",
 )
@@ -398,4 +274,4 @@ def _overflowing_loss(logits: Array, ids: Array) -> float:
     return float((log_total - rows[np.arange(len(rows)), ids[1:]]).mean())
 
 
-EXERCISES = (tied_logits, tied_head, next_token_loss)
+EXERCISES = (next_token_loss,)

@@ -1,4 +1,4 @@
-"""Exercises of lesson 7: the two cuts of sampling."""
+"""Exercise of lesson 7: the likeliest words, until they have p together."""
 
 from __future__ import annotations
 
@@ -11,49 +11,22 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal
+from mhalib.checks.exercises.lesson7_top_k import (
+    LARGE_NEGATIVE,
+    TIES,
+    ZERO,
+    apart,
+    kept_only,
+    ranked,
+)
 
 Array = NDArray[Any]
-
-
-def _keep(logits: Array, kept: Array, other: float = -np.inf) -> Array:
-    filtered = np.full_like(logits, other)
-    filtered[kept] = logits[kept]
-    return filtered
-
-
-def _order(logits: Array) -> Array:
-    return np.argsort(-logits, kind="stable")
-
-
-_ZERO = (
-    "others set to 0 instead of −∞",
-    "A logit of 0 is an ordinary logit, exp(0) = 1. What is cut off needs −∞.",
-)
-
-TIES = "equal logits"
-LARGE_NEGATIVE = (
-    "a large negative number instead of −∞",
-    "What is cut off needs probability 0, and only −∞ gives exactly that.",
-)
-
-
-def _draw_k(rng: Generator, i: int) -> Case:
-    V = (2, 5, 7, 11, 29, 101)[i % 6]
-    k = int(rng.integers(1, V + 1))
-    if i % 2:
-        return Case(rng.integers(0, 4, V).astype(float), k, note=TIES)
-    return Case(_apart(rng, V).astype(np.float32 if i % 8 == 2 else np.float64), k)
-
-
-def _apart(rng: Generator, V: int) -> Array:
-    """Return V logits, no two of them alike, of both signs."""
-    return rng.permutation(V) / 4 - V / 8 + 0.1
 
 
 def _draw_p(rng: Generator, i: int) -> Case:
     """A cut in the middle between two sums, so that rounding cannot move it."""
     V = (2, 5, 7, 11, 32, 3)[i % 6]
-    logits = _apart(rng, V)
+    logits = apart(rng, V)
     if i % 3 == 2:
         logits = rng.integers(0, 3, V).astype(float)
     sums = np.cumsum(np.sort(mhalib.softmax(logits))[::-1])
@@ -64,125 +37,18 @@ def _draw_p(rng: Generator, i: int) -> Case:
     return Case(logits, p, note=TIES * (i % 3 == 2))
 
 
-top_k_filter = Exercise(
-    "top_k_filter(logits, k)",
-    (7, "Choosing a word"),
-    mhalib.top_k_filter,
-    returns="vector",
-    cases=(
-        Case(np.array([1.0, 3.0, 2.0]), 2),
-        Case(np.array([1.0, 3.0, -2.0]), 1),
-        Case(normal(11), 3),
-        Case(normal(5) - 4, 5),
-        Case(np.array([2.0, 2.0, 1.0, 2.0]), 2, note=TIES),
-    ),
-    draw=_draw_k,
-    mistakes=(
-        Mistake(*_ZERO, lambda logits, k: _keep(logits, _order(logits)[:k], 0.0)),
-        Mistake(
-            "the smallest kept",
-            "The k largest logits stay. These are the smallest.",
-            lambda logits, k: _keep(logits, _order(-logits)[:k]),
-        ),
-        Mistake(
-            "one too many",
-            "k tokens stay, here k + 1.",
-            lambda logits, k: _keep(logits, _order(logits)[: k + 1]),
-        ),
-        Mistake(
-            "one too few",
-            "k tokens stay, here k − 1.",
-            lambda logits, k: _keep(logits, _order(logits)[: k - 1]),
-        ),
-        Mistake(
-            "equal logits let too many in",
-            "Several logits equal the k-th largest, and all of them stayed. k tokens stay: "
-            "among equals the smaller ids.",
-            lambda logits, k: np.where(logits >= np.sort(logits)[-k], logits, -np.inf),
-            "equal logits",
-        ),
-        Mistake(
-            "among equals the larger id",
-            "Among equal logits the smaller id stays.",
-            lambda logits, k: _keep(logits, np.argsort(logits, kind="stable")[-k:]),
-            "equal logits",
-        ),
-        Mistake(
-            "only the kept logits returned",
-            "All V places stay, so that a place is still an id. Those cut off get −∞.",
-            lambda logits, k: np.sort(logits)[::-1][:k],
-        ),
-        Mistake(
-            "ids returned",
-            "These are the ids of the largest logits. The filtered logits were asked for.",
-            lambda logits, k: _order(logits)[:k],
-        ),
-        *(
-            Mistake(
-                *LARGE_NEGATIVE,
-                lambda logits, k, other=other: _keep(logits, _order(logits)[:k], other),
-            )
-            for other in (-1e9, -1e10, -1e4, -100.0)
-        ),
-        Mistake(
-            "others set to NaN",
-            "What is cut off gets −∞, so that its probability is 0.",
-            lambda logits, k: _keep(logits, _order(logits)[:k], np.nan),
-        ),
-        Mistake(
-            "sorted, places lost",
-            "Each logit keeps its place, so that a place is still an id.",
-            lambda logits, k: np.where(np.arange(len(logits)) < k, np.sort(logits)[::-1], -np.inf),
-        ),
-        Mistake(
-            "the first k places kept",
-            "The k largest logits stay, wherever they stand.",
-            lambda logits, k: np.where(np.arange(len(logits)) < k, logits, -np.inf),
-        ),
-        Mistake(
-            "probabilities returned",
-            "The filtered logits were asked for; the softmax follows later.",
-            lambda logits, k: mhalib.softmax(_keep(logits, _order(logits)[:k])),
-        ),
-        Mistake(
-            "the kept ones cut off",
-            "The k largest logits stay; the others become −∞. Here it is the other way round.",
-            lambda logits, k: _keep(logits, _order(logits)[k:]),
-        ),
-        Mistake(
-            "ones instead of the kept logits",
-            "A kept logit stays as it is.",
-            lambda logits, k: np.where(np.isfinite(_keep(logits, _order(logits)[:k])), 1.0, 0.0),
-        ),
-        Mistake(
-            "by absolute value",
-            "The largest logits stay: a very negative one is small.",
-            lambda logits, k: _keep(logits, _order(abs(logits))[:k]),
-        ),
-        Mistake(
-            "each value counted once",
-            "Equal logits are different tokens, and each counts.",
-            lambda logits, k: np.where(
-                logits >= np.unique(logits)[-min(k, len(np.unique(logits)))], logits, -np.inf
-            ),
-            TIES,
-        ),
-    ),
-)
-
-
 def _top_p(
     logits: Array,
     p: float,
     *,
     shares: Function = mhalib.softmax,
-    order: Function = _order,
+    order: Function = ranked,
     keep: Function = lambda before, share, p: before < p,
     other: float = -np.inf,
 ) -> Array:
     ids = order(logits)
     share = shares(logits)[ids]
-    return _keep(logits, ids[keep(np.cumsum(share) - share, share, p)], other)
+    return kept_only(logits, ids[keep(np.cumsum(share) - share, share, p)], other)
 
 
 top_p_filter = Exercise(
@@ -204,7 +70,7 @@ top_p_filter = Exercise(
     ),
     draw=_draw_p,
     mistakes=(
-        Mistake(*_ZERO, partial(_top_p, other=0.0)),
+        Mistake(*ZERO, partial(_top_p, other=0.0)),
         Mistake(
             "stopped before p is reached",
             "The token with which the sum reaches p belongs to the kept ones.",
@@ -324,7 +190,18 @@ top_p_filter = Exercise(
             "p limits the sum of the kept probabilities, not each of them.",
             lambda logits, p: np.where(mhalib.softmax(logits) >= 1 - p, logits, -np.inf),
         ),
+        *(
+            Mistake(
+                "the share p of the vocabulary",
+                "p is a sum of probabilities, not a share of the words.",
+                lambda logits, p, count=count: kept_only(
+                    logits, ranked(logits)[: max(1, int(count(p * len(logits))))]
+                ),
+            )
+            for count in (np.ceil, np.floor, np.round)
+        ),
     ),
 )
 
-EXERCISES = (top_k_filter, top_p_filter)
+
+EXERCISES = (top_p_filter,)
