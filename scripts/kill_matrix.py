@@ -76,7 +76,11 @@ def matrix():
     for name, mistake, tests in found:
         marks = " | ".join("caught" if test in tests else "–" for test in TESTS)
         table += f"| `{name}` | {mistake} " + line(marks)
-    return f"{total}\n````{{admonition}} Mistake by mistake\n:class: dropdown\n\n{table}````\n"
+    return f"{total}\n{folded('Mistake by mistake', table)}"
+
+
+def folded(title, text):
+    return f"<details><summary>{title}</summary>\n\n{text}\n</details>\n"
 
 
 def keys():
@@ -85,10 +89,8 @@ def keys():
     for name, exercise in EXERCISES.items():
         source = inspect.getsource(SOLUTIONS[name][0]).replace("@solution\n", "").strip()
         source = re.sub(r"\b(\w+?)__\w+\(", r"\1(", source)  # split_heads__loops is split_heads
-        blocks.append(
-            f"````{{admonition}} {name} (lesson {exercise.section[0]})\n"
-            f":class: dropdown\n\n```python\n{source}\n```\n````\n"
-        )
+        title = f"{name} (lesson {exercise.section[0]})"
+        blocks.append(folded(title, f"```python\n{source}\n```\n"))
     return "\n".join(blocks)
 
 
