@@ -130,7 +130,7 @@ STATES = {
     "SingleHeadWidget": ["[value=padding]", ".mh-toolbar button >> nth=1"],
     "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head-chips button >> nth=5"],
     "OwnHeadWidget": ["[value=value]"],
-    "LayersWidget": ["[name^=mh-norm][value=pre]", "[name^=mh-depth][value='0']"],
+    "LayersWidget": ["[name^=mh-norm][value=pre]", ".mh-follow button >> nth=1"],
     "MachineWidget": ["text=causal mask", ".mh-board label >> nth=9", ".mh-board label >> nth=11"],
     "VocabHeadWidget": ["text=to the full stop"],
     "EmbeddingWidget": ["[value=random]"],
