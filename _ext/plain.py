@@ -82,8 +82,17 @@ def say_where_it_runs(
         context["body"] = context["body"].replace(AGAIN, there)
 
 
+def name_folds(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """The name of a folded cell is its line, for who hears the page, too."""
+    unnamed = '<summary aria-label="Toggle hidden content">'
+    context["body"] = (context.get("body") or "").replace(unnamed, "<summary>")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("source-read", read_source)
     app.add_transform(Boxes)
     app.connect("html-page-context", say_where_it_runs)
+    app.connect("html-page-context", name_folds)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -20,6 +20,11 @@ import lessons as script  # noqa: E402
 
 from scripts.browser import launch  # noqa: E402
 
+READY = """async () => {
+  await document.fonts.ready;
+  for (const image of document.images) image.loading = "eager";
+  await Promise.all([...document.images].map((image) => image.decode().catch(() => 0)));
+}"""
 SCREENS = """() => {
   const article = document.querySelector("article.bd-article");
   const quiz = document.querySelector("#quiz");
@@ -53,9 +58,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         for path in sorted((ROOT / "chapters").glob("*.ipynb")):
             page.goto((html / "chapters" / f"{path.stem}.html").resolve().as_uri())
-            page.wait_for_function("document.fonts.ready.then(() => true)")
-            page.evaluate("for (const i of document.images) i.loading = 'eager'")
-            page.wait_for_function("[...document.images].every((image) => image.complete)")
+            page.evaluate(READY)
             road, whole = (pixels / 800 for pixels in page.evaluate(SCREENS))
             notebook = nbformat.read(path, as_version=4)
             cells = " | ".join(map(str, (*code(notebook), *script.minutes(notebook))))

@@ -9,15 +9,13 @@ import { assign, h, rich } from "./dom.js";
  * what the row holds. `picture`: an element. `key`: an element. `numbers()`: tables,
  * [{ title, head, rows }]. `more`: [{ label, element, opened }], further parts that open below.
  * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents.
- * `first`: what Reset puts back, where a view is built anew for another model.
  *
  * Returns { say(line, more), changed() }: the two lines of the readout (text, or a list of text and nodes),
  * and what to call after each change.
  */
 export function frame(model, el, stops, parts) {
   const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], wide = false } = parts;
-  const first =
-    parts.first ?? model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
+  const first = model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
   const reset = h(
     "button",
     {
@@ -144,10 +142,9 @@ function spread(figure) {
 }
 
 /** What the colours of shares mean. */
-export function shareKey({ masked = true } = {}) {
+export function shareKey() {
   const steps = [0, 0.1, 0.25, 0.5, 1].map((share) =>
     h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch", "data-share": share }), String(share)),
   );
-  const hatched = h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-hatched" }), "masked");
-  return masked ? [...steps, hatched] : steps;
+  return [...steps, h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-hatched" }), "masked")];
 }
