@@ -107,8 +107,8 @@ def write(app: Sphinx, npm: Path, wheels: Path) -> None:
     lock["packages"] = packages
     (runtime / "pyodide-lock.json").write_text(json.dumps(lock), "utf-8")
 
-    library = wheel.build()
-    digest = hashlib.sha256(library)
+    library, models = wheel.packed(wheel.contents()), wheel.packed(wheel.models())
+    digest = hashlib.sha256(library + models)
     for path in sorted(
         (*HERE.glob("*.js"), *HERE.glob("*.css"), *HERE.glob("*.json"), *map(HERE.joinpath, CODE))
     ):
@@ -117,6 +117,7 @@ def write(app: Sphinx, npm: Path, wheels: Path) -> None:
     course = out / edition
     course.mkdir()
     (course / "mhalib-0.1.0-py3-none-any.whl").write_bytes(library)
+    (course / "models.zip").write_bytes(models)
     for name in CODE:
         shutil.copyfile(HERE / name, course / name)
     base = [*fetch.CORE, "pyodide-lock.json", packages["numpy"]["file_name"], *CODE]

@@ -25,6 +25,7 @@ from course_run.names import (
     EXTRAS,
     LAZY,
     NEEDS,
+    OTHER_MODEL,
     USES,
     Absent,
     Imports,
@@ -117,6 +118,8 @@ class Kernel:
                 found |= {kind} if kind else set()
             if isinstance(node, ast.Attribute):  # mhalib.plots.heatmap
                 found |= {LAZY[full] for full in LAZY if ast.unparse(node) == full}
+        if "widgets" in found or OTHER_MODEL.search(code):
+            found.add("models")
         return sorted(found - self.loaded)
 
     def _lazy_names(self, tree: ast.Module) -> dict[str, str]:

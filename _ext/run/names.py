@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import builtins
 import importlib
+import re
 import warnings
 from typing import Any
 
@@ -14,6 +15,8 @@ from typing import Any
 EXTRAS = {"matplotlib": "matplotlib", "traitlets": "widgets", "anywidget": "widgets"}
 # The library's modules that load them, and what a page's readers write.
 LAZY = {"mhalib.plots": "matplotlib", "mhalib.widgets": "widgets", "matplotlib": "matplotlib"}
+# code that asks for another model than "main"
+OTHER_MODEL = re.compile(r"load_model\((?!\s*(?:\)|[\"']main[\"']\s*[,)]))")
 ABSENT = {"torch": "PyTorch", "onnx": "ONNX"}
 NEEDS = (
     "This cell needs {}, which does not run in a browser. "

@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 WHOLE_DAY = (2000, 1, 1, 0, 0, 0)  # no time of building in the file
 # PyTorch is not there; the bundles and their models are the page's own.
 LEFT_OUT = ("mhalib/torch/", "mhalib/widgets/js/", "mhalib/widgets/static/")
+MAIN = "mhalib/weights/main.safetensors"  # the other models come when a cell needs one
 
 
 def contents(root: Path = ROOT) -> dict[str, bytes]:
@@ -21,7 +22,8 @@ def contents(root: Path = ROOT) -> dict[str, bytes]:
     for path in sorted((root / "mhalib").rglob("*")):
         name = path.relative_to(root).as_posix()
         data = path.suffix == ".py" or (path.parent.name == "weights" and path.suffix != ".md")
-        if path.is_file() and data and not name.startswith(LEFT_OUT):
+        other = path.suffix == ".safetensors" and name != MAIN
+        if path.is_file() and data and not other and not name.startswith(LEFT_OUT):
             files[name] = path.read_bytes()
     project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
     about = f"{project['name']}-{project['version']}.dist-info"
@@ -37,11 +39,18 @@ def contents(root: Path = ROOT) -> dict[str, bytes]:
     return files
 
 
-def build(root: Path = ROOT) -> bytes:
-    """Return the wheel."""
+def models(root: Path = ROOT) -> dict[str, bytes]:
+    """Return the files of the other models by their path beside the wheel's."""
+    found = sorted((root / "mhalib" / "weights").glob("*.safetensors"))
+    files = {path.relative_to(root).as_posix(): path.read_bytes() for path in found}
+    return {name: data for name, data in files.items() if name != MAIN}
+
+
+def packed(files: dict[str, bytes]) -> bytes:
+    """Return a zip file of `files`."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for name, data in contents(root).items():
+        for name, data in files.items():
             info = zipfile.ZipInfo(name, WHOLE_DAY)
             info.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(info, data)

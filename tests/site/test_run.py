@@ -440,4 +440,4 @@ def test_an_exercise_needs_less_than_ten_megabytes(run_folder):
     files += [
         library.with_name(name) for name in ("cells.js", "worker.js", "kernel.py", "names.py")
     ]
-    assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) < 10_500_000
+    assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) < 10_000_000
