@@ -93,6 +93,9 @@ def promising(exercise: Exercise, function: Function, torch_dtype: str | None) -
     )
 
 
+GENERIC = "It is none of the mistakes this grader knows. Work out the small input by hand."
+
+
 class Judge:
     """One function, judged with arrays (`torch_dtype` None) or with tensors."""
 
@@ -255,10 +258,7 @@ class Judge:
             title = "not the right mask" if value.dtype == bool else "not a mask of booleans"
         findings = Findings(self.exercise, self.function, self.torch_dtype, self.seconds, known)
         texts += findings.clues()
-        if not texts:
-            texts.append(
-                "It is none of the mistakes this grader knows. Work out the small input by hand."
-            )
+        texts = texts or [GENERIC]
         return Result("wrong", title, tuple(texts), self.example(s), self.pointer(), s.case.note)
 
     def remarks(self, batches: Sequence[Seen]) -> list[str]:

@@ -9,6 +9,7 @@ from mhalib.checks.exercises import (
     lesson3_attention,
     lesson3_masks,
     lesson3_scores,
+    lesson3_softmax,
     lesson4_scores,
     lesson5_heads,
     lesson5_multihead,
@@ -25,7 +26,7 @@ from mhalib.checks.exercises import (
 
 _MODULES = (
     lesson1_merge, lesson1_train, lesson1_encode, lesson2_embedding,
-    lesson3_scores, lesson3_masks, lesson3_attention, lesson4_scores,
+    lesson3_scores, lesson3_softmax, lesson3_masks, lesson3_attention, lesson4_scores,
     lesson5_heads, lesson5_multihead, lesson6_norm, lesson6_feed_forward,
     lesson6_post_norm, lesson6_pre_norm, lesson7_head, lesson7_loss,
     lesson7_top_k, lesson7_top_p, lesson7_cache,

@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
+from mhalib.checks.exercises.draws import LARGE, NO_KEY, draw_mask
 from mhalib.checks.exercises.shared import (
     ALL_SEEN,
     AT_THE_EDGE,
-    LARGE,
     MASKINGS,
-    NO_KEY,
     NO_TRANSPOSE,
     ROWS,
     SCALES,
     SWAPPED,
-    draw_mask,
     ignored,
     inverted,
     inverted_with_rule,

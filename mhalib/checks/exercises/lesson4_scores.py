@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake, normal
-from mhalib.checks.exercises.shared import NO_TRANSPOSE, QK, SCALES, SWAPPED, draw_scores, scaled
+from mhalib.checks.exercises.draws import draw_scores
+from mhalib.checks.exercises.shared import (
+    NO_TRANSPOSE,
+    QK,
+    SCALES,
+    SWAPPED,
+    scaled,
+)
 from mhalib.checks.properties import W, weigh
 
 Array = NDArray[Any]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Exercise, Mistake, numbers, sizes
+from mhalib.checks.exercise import Case, Exercise, Mistake
+from mhalib.checks.exercises.draws import NO_KEY, draw_heads
 from mhalib.checks.exercises.lesson5_heads import (
     NOT_TRANSPOSED,
     RESHAPED,
@@ -31,14 +31,11 @@ from mhalib.checks.exercises.lesson5_steps import (
 from mhalib.checks.exercises.shared import (
     ALL_SEEN,
     AT_THE_EDGE,
-    LARGE,
     LEAK,
     MASKINGS,
-    NO_KEY,
     ROWS,
     SCALES,
     SWAPPED,
-    draw_mask,
 )
 from mhalib.checks.properties import CAUSAL, W_O, H, W
 
@@ -55,23 +52,6 @@ _SMALL = (
     2,
 )
 _CAUSAL = {n: np.tri(n, dtype=bool) for n in (3, 5, 7)}
-
-
-def _draw(rng: Generator, i: int) -> Case:
-    n, h, d_k, d_v = sizes(rng, 4)
-    d_model = int(rng.choice([13, 17]))
-    shapes = (d_model, h * d_k), (d_model, h * d_k), (d_model, h * d_v), (h * d_v, d_model)
-    kind = 0 if i % 3 == 2 else i  # special ones in float64
-    X, *W = (numbers(rng, kind, *shape, scale=0.7) for shape in ((n, d_model), *shapes))
-    if i % 4 == 0:
-        return Case(X, *W, h)
-    mask = draw_mask(rng, i, n, n)
-    if not mask.any(axis=-1).all():
-        return Case(X, *W, h, mask, note=NO_KEY)
-    if i % 6 == 2:
-        X, W[0], W[1] = (4 * X).round() * 4, W[0].round(1) * 8, W[1].round(1) * 8
-        return Case(X, *W, h, mask, note=LARGE)
-    return Case(X, *W, h, mask)
 
 
 multi_head_attention = Exercise(
@@ -91,7 +71,7 @@ multi_head_attention = Exercise(
         Case(*_SMALL, np.tri(3, 3, -1, dtype=bool), note=NO_KEY),
     ),
     batches=(Case(*weights(5, 6, 3, 2, 2, 2), _CAUSAL[5]),),
-    draw=_draw,
+    draw=draw_heads,
     masked=True,
     mistakes=(
         Mistake(

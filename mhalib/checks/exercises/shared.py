@@ -6,11 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Case, Function, normal, numbers, sizes
+from mhalib.checks.exercise import Function, normal
 
 Array = NDArray[Any]
 REFERENCE = "nothing but a comparison with known values"
@@ -236,27 +235,6 @@ EMPTY = (
     "A row in which everything is masked has nothing to share out. By the course's rule its "
     "weights are 0"
 )
-
-NO_KEY = "a row with no allowed key"
-LARGE = "large scores"
-
-
-def draw_scores(rng: Generator, i: int) -> Case:
-    n_q, n_k, d_k = (1, *sizes(rng, 2)) if i % 5 == 4 else sizes(rng, 3)
-    scale = 10.0 if i % 8 == 6 else 1.0
-    return Case(numbers(rng, i, n_q, d_k, scale=scale), numbers(rng, i, n_k, d_k))
-
-
-def draw_mask(rng: Generator, i: int, n_q: int, n_k: int) -> Array:
-    """Return a mask at random, causal each third time, with an empty row each sixth time."""
-    if i % 3 == 1:
-        return mhalib.causal_mask(n_q, n_k) | (np.arange(n_k) == 0)
-    mask = rng.random((n_q, n_k)) < 0.6
-    mask[np.arange(n_q), rng.integers(0, n_k, n_q)] = True
-    if i % 6 == 5:
-        mask[rng.integers(0, n_q)] = False
-    return mask
-
 
 # Wrong only for special inputs: (name, why, wrong, what shows it)
 AT_THE_EDGE: tuple[tuple[str, str, Function, str], ...] = (
