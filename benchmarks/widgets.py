@@ -87,6 +87,11 @@ window.ACTIONS = {
     list.selectedIndex = (list.selectedIndex + 1) % list.options.length;
     list.dispatchEvent(new Event("change", { bubbles: true }));
   },
+  pick(css, k) {
+    const surface = find(css), box = surface.getBoundingClientRect();
+    surface.dispatchEvent(new MouseEvent("click",
+      { bubbles: true, clientX: box.left + 40, clientY: box.top + 80 + 40 * (k % 7) }));
+  },
   hover(css, k, n) {
     const surface = find(css, n), box = surface.getBoundingClientRect();
     const at = ((k * 7) % 29) / 30 + 0.02;
@@ -150,7 +155,7 @@ WIDGETS = {
     "single head": (
         lambda model: SingleHeadWidget(model=model, text=TEXT, layer=2),
         {
-            "text": TEXTAREA,
+            "text": ("type", ".mh-line-input", 0),
             "mask": ("click", "input[value=none], input[value=causal]", 0),
             "layer": ("click", "input[name^=mh-layer]", 0),
             "head": ("click", "input[name^=mh-head]", 0),
@@ -210,12 +215,11 @@ WIDGETS = {
     "whole machine": (
         lambda model: MachineWidget(model=model, text=TEXT, off=["heads.0.0"]),
         {
-            "text": TEXTAREA,
-            "mask": ("toggle", ".mh-board label:nth-of-type(2) input", 0),
-            "layer": ("click", "input[name^=mh-layer]", 0),
-            "head": ("click", "input[name^=mh-head]", 0),
-            "head off": ("click", ".mh-board .mh-chip-row:nth-of-type(3) input", 0),
-            "hover": ("hover", MAP, 6),
+            "text": ("type", ".mh-line-input", 0),
+            "mask": ("click", ".mh-toggle:nth-child(2)", 0),
+            "head off": ("click", ".mh-head-chip", 0),
+            "token": ("pick", ".mh-plane", 0),
+            "hover": ("hover", MAP, 0),
         },
     ),
 }

@@ -9,9 +9,7 @@ import numpy as np
 import traitlets
 from numpy.typing import NDArray
 
-from mhalib import analysis
-from mhalib.language import RELATIONS
-from mhalib.language import Text as Sentence
+from mhalib.evaluation import evaluation_sample
 from mhalib.model import Ablation, Trace, Transformer, load_model, load_tokenizer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets.base import CourseWidget
@@ -25,23 +23,9 @@ CAVE = "I love to study bats that live inside a cave."
 EXAMPLES = [BASEBALL, CAVE]
 
 
-@cache
-def evaluation_texts(per_relation: int = 4) -> list[Sentence]:
-    """Return a few texts of each relation: the first that `mhalib.analysis` measures on."""
-    chosen: list[Sentence] = []
-    wanted = dict.fromkeys(RELATIONS, per_relation)
-    for text in analysis.evaluation_texts(400):
-        here = {name for name in text.relations if name and wanted[name] > 0}
-        if here:
-            chosen.append(text)
-            for name in here:
-                wanted[name] -= 1
-    return chosen
-
-
 def evaluation() -> list[dict[str, Any]]:
-    """Return `evaluation_texts` as a page needs them: text, and the relation of each word."""
-    return [{"text": str(text), "relations": list(text.relations)} for text in evaluation_texts()]
+    """Return `evaluation_sample` as a page needs it: text, and the relation of each word."""
+    return [{"text": str(text), "relations": list(text.relations)} for text in evaluation_sample()]
 
 
 def whole_words(tokenizer: Tokenizer) -> list[int]:

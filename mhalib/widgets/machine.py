@@ -1,22 +1,30 @@
-"""The whole machine: every stage at once, one number followed back, anything switched off."""
+"""The whole machine in one picture: anything opened, followed back, switched off."""
 
 from __future__ import annotations
 
-from html import escape
 from typing import Any
 
-import numpy as np
 import traitlets
 
 import mhalib
-from mhalib.analysis import evaluate
+from mhalib.evaluation import evaluate, evaluation_sample
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
-from mhalib.widgets import svg
-from mhalib.widgets.course import ModelWidget, evaluation, evaluation_texts
-from mhalib.widgets.traits import Names, Text, Whole
+from mhalib.widgets.course import ModelWidget, evaluation
+from mhalib.widgets.machine_picture import machine_picture
+from mhalib.widgets.traits import Choice, Names, Text, Whole
 
 SWITCHES = ("scale", "mask", "positions", "embedding_scale", "residual", "norm")
+OPENED = ("", "X", "head", "W_O", "ffn", "output")
+LESSONS = (
+    (1, "Tokens", "01-tokenization"),
+    (2, "Embedding", "02-embedding"),
+    (3, "One head", "03-single-head"),
+    (4, "Scaling", "04-scaling"),
+    (5, "Many heads", "05-multi-head"),
+    (6, "Layers", "06-layers"),
+    (7, "Next word", "07-vocab-head"),
+)
 
 
 class MachineWidget(ModelWidget):
@@ -28,9 +36,14 @@ class MachineWidget(ModelWidget):
     position : of the token after which the prediction is read
     layer, head : what the pictures show, from 0
     off : what is switched off: "scale", "mask", "positions", "embedding_scale", "residual",
-        "norm", "layers.1", "W_O.0", "heads.2.3"
+        "norm", "layers.1", "W_O.0", "ffn.2", "heads.2.3"
     follow : the number that is followed back, by its name in the trace and its indices, such as
-        "probabilities.9.388" or "layers.1.weights.1.9.4"
+        "probabilities.9.388" or "layers.1.weights.1.9.4"; "" for none
+    opened : the part that shows its matrices: "X", "head", "W_O", "ffn" (of `layer`), "output"
+    step : how many stages of the walk are shown: 1 the ids, 2 X, then two a layer, then the words;
+        0 for all
+    right : what stands at the right: "next word" or "loss by relation"
+    landing : for the book's first page: writes on word by word, links the lessons
 
     Examples
     --------
@@ -45,15 +58,21 @@ class MachineWidget(ModelWidget):
     head = Whole(0, 0, 99).tag(sync=True, state=True)
     off = Names().tag(sync=True, state=True)
     follow = Text("", limit=60).tag(sync=True, state=True)
+    opened = Choice("", OPENED).tag(sync=True, state=True)
+    step = Whole(0, 0, 203).tag(sync=True, state=True)
+    right = Choice("next word", ("next word", "loss by relation")).tag(sync=True, state=True)
+    landing = traitlets.Bool(False).tag(sync=True, state=True)
+    lessons: Any = traitlets.List(read_only=True).tag(sync=True, state=True)
     evaluation: Any = traitlets.List(read_only=True).tag(sync=True, state=True)
-    task = traitlets.Unicode(
-        "Follow the probability of “baseball” back to an id. Then switch one part off: which one "
-        "changes the prediction most?"
-    ).tag(sync=True, state=True)
+    task = traitlets.Unicode("Which head brings “bats” to “the”? Switch it off.").tag(
+        sync=True, state=True
+    )
     caption = traitlets.Unicode(
-        "Each picture is one matrix of the forward pass: a row for each token, a column for each "
-        "feature (for scores and weights: for each token). With something switched off, the upper "
-        "picture is the whole model, the lower one the changed model."
+        "Each row is a token, time goes from left to right. A line carries a value from an earlier "
+        "token to a later one: its colour is the head, its width the weight. Strong lines end in "
+        "the chosen token. Strips are the numbers of the stream, blue positive, orange negative; a "
+        "box is a feed-forward network, filled as far as its units are on. Press a head, `W_O`, FFN "
+        "or a layer's name to switch it off: red bars show how far each token's numbers have moved."
     ).tag(sync=True, state=True)
 
     def __init__(
@@ -64,10 +83,8 @@ class MachineWidget(ModelWidget):
     ) -> None:
         super().__init__(model, tokenizer, **values)
         self.ablation.check(self.transformer.config)
-        if not self.follow and len(self.ids):
-            at = min(self.position, len(self.ids) - 1)
-            likeliest = int(self.full_trace.probabilities[at].argmax())
-            self.follow = f"probabilities.{at}.{likeliest}"
+        folder = "chapters/" if self.landing else ""
+        self.set_trait("lessons", [[n, name, f"{folder}{file}.html"] for n, name, file in LESSONS])
         self.set_trait("evaluation", evaluation())
 
     @traitlets.validate("off")
@@ -87,7 +104,9 @@ class MachineWidget(ModelWidget):
 
     @property
     def value(self) -> float:
-        """The number that is followed, from `trace`."""
+        """The number that is followed, from `trace`; if none is, the largest next probability."""
+        if not self.follow:
+            return float(self.trace.probabilities[self._at].max())
         parts = self.follow.split(".")
         count = 3 if parts[0] == "layers" else 1
         array = self._named(".".join(parts[:count]))
@@ -112,43 +131,29 @@ class MachineWidget(ModelWidget):
     @property
     def relation_losses(self) -> dict[str, float]:
         """Loss per relation on the texts of the widget, with what is switched off."""
-        scores = evaluate(self.transformer, evaluation_texts(), self.ablation, self.tokenizer)
+        scores = evaluate(self.transformer, evaluation_sample(), self.ablation, self.tokenizer)
         return {name: score.loss for name, score in scores.items()}
+
+    @property
+    def _at(self) -> int:
+        return min(self.position, len(self.ids) - 1)
 
     def picture(self) -> str:
         if len(self.ids) < 2:
             return "<p>Type a sentence.</p>"
-        at = min(self.position, len(self.ids) - 1)
-        full, changed = self.full_trace.probabilities[at], self.trace.probabilities[at]
-        top = [int(i) for i in np.argsort(-full, kind="stable")[:6]]
-        names = [self.tokenizer.decode([i]).strip() for i in top]
-        off = f" Switched off: {', '.join(self.off)}; loss {self.loss:.3f}." if self.off else ""
-        said = (
-            f"Likeliest after “{self.tokens[at].strip()}”: "
-            + ", ".join(f"{name} {full[i]:.3f}" for name, i in zip(names, top, strict=True))
-            + f". Loss of the sentence {self.full_loss:.3f} nats a token.{off}"
-        )
-        rows = []
-        for k, (name, i) in enumerate(zip(names, top, strict=True)):
-            rows.append(svg.text(96, 28 * k + 20, name, "end"))
-            for y, p, color in ((6, full[i], "#5b86d6"), (15, changed[i], "#d0672a")):
-                if self.off or y == 6:
-                    rows.append(
-                        svg.tag("rect", x=104, y=28 * k + y, width=float(320 * p), height=8,
-                                fill=color)
-                    )  # fmt: skip
-        return f"{svg.picture(said, 480, 180, *rows)}<p>{escape(said)}</p>"
+        return machine_picture(self)
 
 
 def _ablation(names: list[str]) -> Ablation:
     switches: dict[str, Any] = {name: True for name in names if name in SWITCHES}
-    parts: dict[str, Any] = {"layers": [], "W_O": [], "heads": []}
+    parts: dict[str, Any] = {"layers": [], "W_O": [], "ffn": [], "heads": []}
     for name in set(names) - set(switches):
         kind, *numbers = name.split(".")
         expected = 2 if kind == "heads" else 1
         if kind not in parts or len(numbers) != expected or not all(n.isdigit() for n in numbers):
             raise ValueError(
-                f"off: {name!r} is none of {', '.join(SWITCHES)}, 'layers.i', 'W_O.i', 'heads.i.j'"
+                f"off: {name!r} is none of {', '.join(SWITCHES)}, 'layers.i', 'W_O.i', 'ffn.i', "
+                "'heads.i.j'"
             )
         whole = tuple(int(number) for number in numbers)
         parts[kind].append(whole if kind == "heads" else whole[0])

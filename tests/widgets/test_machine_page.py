@@ -1,90 +1,245 @@
-"""MachineWidget on a page."""
+"""MachineWidget on the page of the book, and on a bare one."""
 
 import json
+import re
 from urllib.parse import quote
 
+import numpy as np
 import pytest
 from pages import ready, typed
 from playwright.sync_api import expect
 
+import mhalib
 from mhalib.widgets import MachineWidget
 
+LESSON = "machine"
+CAVE = "I love to study bats that live inside a"
 
-def test_machine_follows_a_probability_back_to_an_id(widget_page, settle):
-    page = ready(widget_page(MachineWidget().html()))
-    follow = page.locator(".mh-follow")
-    expect(follow).to_contain_text(f"= {MachineWidget().value:.4f}"[:7])
+
+@pytest.fixture
+def machine(widget_page):
+    def opened(options=None, **values):
+        page = ready(widget_page(MachineWidget(**values).html(), **(options or {})))
+        page.locator(".mh-plane").focus()
+        return page
+
+    return opened
+
+
+def said(page):
+    return page.locator(".mh-said")
+
+
+def numbers(page, title):
+    """The rows of one of the tables, opened."""
+    if not page.locator("details[open]").count():
+        page.get_by_text("numbers", exact=True).click()
+    table = page.locator("table").filter(has=page.locator("caption", has_text=title))
+    return [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
+
+
+def press(page, *keys):
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_a_number_is_followed_back_to_an_id(machine):
+    page = machine(follow="probabilities.9.536")
+    expect(said(page)).to_contain_text(f"= {MachineWidget().value:.4f}")
     for _ in range(40):
-        buttons = follow.locator(".mh-terms button")
-        if buttons.count() == 0:
+        terms = page.locator(".mh-from button:not([aria-label=back])")
+        if not terms.count():
             break
-        buttons.first.click()
-        settle(page)
-    assert (
-        "where it starts" in follow.inner_text()
-        or "mask hides" in follow.inner_text()
-        or "sin(" in follow.inner_text()
-        or "cos(" in follow.inner_text()
-    )
-    follow.get_by_role("button", name="back").click()
-    expect(follow.locator(".mh-terms button").first).to_be_visible()
+        before = said(page).inner_text()
+        terms.first.click()
+        expect(said(page)).not_to_have_text(before)
+    end = page.locator(".mh-said-more").inner_text()
+    assert re.search(r"where it starts|mask hides|sin\(|cos\(", end), end
+    page.get_by_role("button", name="back", exact=True).click()
+    expect(page.locator(".mh-from button").first).to_be_visible()
 
 
-@pytest.mark.parametrize("switch", ["causal mask", "positions", "layer norm", "residual"])
-def test_machine_switches_parts_off(widget_page, switch):
-    page = ready(widget_page(MachineWidget().html()))
-    name = {"causal mask": "mask", "layer norm": "norm"}.get(switch, switch)
-    page.get_by_label(switch, exact=True).uncheck()
+OFF = ["scale", "mask", "positions", "embedding_scale", "residual", "norm"]
+PARTS = {
+    "heads.1.1": "layer 1, head 1",
+    "W_O.0": "layer 0, W_O",
+    "ffn.2": "layer 2, FFN",
+    "layers.1": "layer 1",
+}
+
+
+@pytest.mark.parametrize("name", [*OFF, *PARTS])
+def test_every_part_is_a_switch_and_the_numbers_are_numpys(machine, name):
+    page = machine()
+    if name in PARTS:
+        page.get_by_role("button", name=PARTS[name], exact=True).click()
+    else:
+        page.locator(".mh-toggle").nth(OFF.index(name)).click()
     widget = MachineWidget(off=[name])
-    expect(page.get_by_text(f"with your switches {widget.loss:.3f}")).to_be_visible()
-
-
-def test_machine_link_reproduces_the_state(widget_page, settle):
-    page = ready(widget_page(MachineWidget().html()))
-    page.get_by_label("head 2", exact=True).nth(1).uncheck()
-    typed(page).fill("I love to study bats that live inside a cave.")
-    settle(page)
-    page.get_by_role("link", name="link to this state").click()
-    page.reload()
-    ready(page)
-    expect(typed(page)).to_have_value("I love to study bats that live inside a cave.")
-    expect(page.get_by_label("head 2", exact=True).nth(1)).not_to_be_checked()
-
-
-def test_machine_shows_the_changed_model_beside_the_whole_one(widget_page, settle):
-    page = ready(widget_page(MachineWidget(off=["heads.1.0"], layer=1, head=0).html()))
-    tile = page.locator(".mh-stage", has_text="head output")
-    tile.scroll_into_view_if_needed()
-    settle(page)
-    pictures = tile.locator("canvas:visible").evaluate_all("all => all.map((c) => c.toDataURL())")
-    assert len(set(pictures)) == 2
+    at = widget.trace.probabilities[9]
+    words = {row[0]: row[1:] for row in numbers(page, "Next word")}
+    for word, (before, after) in words.items():
+        i = widget.tokenizer.encode(f" {word}" if word != "." else word)[0]
+        assert float(before) == pytest.approx(widget.full_trace.probabilities[9, i], abs=6e-5)
+        assert float(after) == pytest.approx(at[i], abs=6e-5)
+    loss = numbers(page, "Loss in nats")[0]
+    assert [float(x) for x in loss[1:]] == pytest.approx([widget.full_loss, widget.loss], abs=6e-4)
+    expect(page.get_by_role("button", name="hold: whole model")).to_be_visible()
     page.get_by_role("button", name="Reset").click()
-    page.get_by_label("head 0", exact=True).nth(1).check()
-    settle(page)
-    expect(tile.locator("canvas:visible")).to_have_count(1)
+    expect(page.get_by_role("button", name="hold: whole model")).to_be_hidden()
 
 
-INK = """all => all.map((canvas) => {
-  const { width, height } = canvas;
-  return canvas.getContext("2d").getImageData(0, 0, width, height).data.some((byte) => byte > 0);
-})"""
+def test_the_change_is_where_it_arises_and_as_long_as_it_is(machine):
+    page = machine(off=["heads.1.1"])
+    widget = MachineWidget(off=["heads.1.1"])
+    bars = page.locator(".mh-change").first.get_attribute("d")
+    lengths = [float(x) for x in re.findall(r"h([\d.]+)v", bars)]
+    shares = []
+    for whole, changed in zip(widget.full_trace.layers, widget.trace.layers, strict=True):
+        apart = np.linalg.norm(changed.output - whole.output, axis=1)
+        shares += list((apart / np.linalg.norm(whole.output, axis=1))[: 9 + 1])
+    assert shares[0] == 0  # layer 0 stands before it
+    expected = [64 * min(1, s) for s in shares if 64 * min(1, s) >= 0.5]
+    assert lengths == pytest.approx(expected, abs=0.01)
+    spoken = page.locator(".mh-said-more")
+    expect(spoken).to_have_text("layer 1, head 1 off: baseball 0.813 → 0.445, toy 0.182 → 0.521")
 
 
-def test_a_picture_off_the_screen_is_drawn_when_it_comes_near(widget_page, settle):
-    page = ready(widget_page(MachineWidget().html()))
-    settle(page)
-    drawn = page.locator("canvas:visible").evaluate_all(INK)
-    assert False in drawn
-    below = page.locator("canvas:visible").nth(drawn.index(False))
-    page.get_by_label("your sentence").fill("I love to study bats")  # it changes meanwhile
-    below.scroll_into_view_if_needed()
-    settle(page)
-    assert below.evaluate("canvas => canvas.height") == 5
-    assert below.evaluate_all(INK) == [True]
+def test_losses_by_relation_are_pythons(machine):
+    page = machine(off=["heads.1.1"], right="loss by relation")
+    expect(page.locator(".mh-plane text", has_text="recall")).to_be_attached()
+    widget = MachineWidget(off=["heads.1.1"])
+    whole = MachineWidget().relation_losses
+    rows = {row[0]: row[1:] for row in numbers(page, "Loss in nats")}
+    for name, loss in widget.relation_losses.items():
+        assert [float(x) for x in rows[name]] == pytest.approx([whole[name], loss], abs=6e-4)
+
+
+def test_holding_shows_the_whole_model_and_letting_go_the_changed_one(machine):
+    page = machine(off=["mask"])
+    fan = page.locator(".mh-fan-changed")
+    expect(fan.first).to_be_attached()
+    page.get_by_role("button", name="hold: whole model").hover()
+    page.mouse.down()
+    expect(fan).to_have_count(0)
+    page.mouse.up()
+    expect(fan.first).to_be_attached()
+
+
+def test_the_walk_goes_stage_by_stage_forward_and_back(machine):
+    page = machine()
+    widget = MachineWidget()
+    on, back = (page.get_by_role("button", name=f"one stage {way}") for way in ("on", "back"))
+    on.click()
+    expect(said(page)).to_have_text(
+        re.compile(rf"1/9\s+“the” is token 9 of the text. Its id is {widget.ids[9]}.")
+    )
+    for _ in range(3):
+        on.click()
+    active = int((widget.trace.layers[0].ffn_hidden[9] > 0).sum())
+    expect(said(page)).to_contain_text(f"4/9  Layer 0: the feed-forward network works on “the” alone: {active} of its 256")  # fmt: skip
+    expect(page.locator(".mh-said-more")).to_contain_text("lesson 6")
+    back.click()
+    expect(said(page)).to_contain_text("3/9")
+    weights = widget.trace.layers[0].attention.weights[:, 9, :9]
+    expect(said(page)).to_contain_text(f"{weights.max():.3f} in head {weights.max(axis=1).argmax()}")  # fmt: skip
+
+
+def test_run_plays_to_the_words_and_stops_anywhere(machine):
+    page = machine()
+    page.clock.install()
+    page.get_by_role("button", name="run").click()
+    expect(said(page)).to_contain_text("1/9")
+    page.clock.run_for(950)
+    expect(said(page)).to_contain_text("2/9")
+    page.get_by_role("button", name="stop").click()
+    page.clock.run_for(5000)
+    expect(said(page)).to_contain_text("2/9")
+    page.get_by_role("button", name="run").click()
+    page.clock.run_for(9000)
+    expect(said(page)).to_contain_text("9/9")
+    expect(page.get_by_role("button", name="run")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("opened", "stage", "first"),
+    [
+        ("X", "X", "embedded"),
+        ("W_O", "W_O", "layers.1.concat"),
+        ("ffn", "FFN", "layers.1.norm_1"),
+    ],
+)
+def test_an_opened_part_shows_its_matrices_to_the_arrow_keys(machine, opened, stage, first):
+    page = machine(options={"reduced_motion": "reduce"}, opened=opened)
+    expect(page.locator(".mh-crumb")).to_contain_text(f"{stage} ▸ the")
+    press(page, "Home", "PageUp")
+    called = {"embedded": "row of E", "layers.1.concat": "concat", "layers.1.norm_1": "norm after"}
+    expect(said(page)).to_contain_text(f"{called[first]}")
+    expect(said(page)).to_contain_text("[“There”, 0]")
+    value = MachineWidget().trace.flat()[first][0, 0]
+    expect(said(page)).to_contain_text(mhalib_number(value))
+    press(page, "Escape")
+    expect(page.locator(".mh-crumb")).to_have_text("")
+
+
+def mhalib_number(value):
+    digits = 4 - 1 - int(np.floor(np.log10(abs(value))))
+    return f"{value:.{digits}f}".replace("-", "−")
+
+
+def test_arrow_keys_walk_an_opened_head(machine):
+    page = machine(options={"reduced_motion": "reduce"}, opened="head", layer=1, head=1)
+    weights = MachineWidget().trace.layers[1].attention.weights[1]
+    expect(said(page)).to_contain_text(f"“the” takes {weights[9, 4]:.3f} from “bats”")
+    press(page, "ArrowLeft")
+    expect(said(page)).to_contain_text(f"“the” takes {weights[9, 3]:.3f} from “many”")
+    press(page, "ArrowUp")
+    expect(said(page)).to_contain_text(f"“at” takes {weights[8, 3]:.3f} from “many”")
+    press(page, "Home", "ArrowLeft")
+    expect(said(page)).to_contain_text("layer 1, head 1: K[“at”, 15]")
+
+
+def test_a_pointer_reads_flows_words_and_tokens(machine, settle):
+    page = machine()
+    plane = page.locator(".mh-plane")
+    flow = page.locator(".mh-lane[data-head='2']").last  # layer 2: “bats” to “the”
+    x, y = flow.evaluate(
+        "p => { const at = p.getPointAtLength(p.getTotalLength() * 0.4); return [at.x, at.y]; }"
+    )
+    plane.hover(position={"x": x, "y": y})
+    expect(said(page)).to_contain_text("“the” takes")
+    name = page.locator(".mh-plane text", has_text="bats").first
+    box, home = name.bounding_box(), plane.bounding_box()
+    at = {"x": box["x"] - home["x"] + 5, "y": box["y"] - home["y"] + 5}
+    plane.hover(position=at)
+    expect(said(page)).to_contain_text("“bats”: token 4")
+    plane.click(position=at)
+    expect(page.get_by_role("button", name="after “bats” ⤢")).to_be_attached()
+    word = page.locator(".mh-word-bar").first.bounding_box()
+    plane.click(position={"x": word["x"] - home["x"] + 2, "y": word["y"] - home["y"] - 8})
+    expect(said(page)).to_contain_text("probability[“bats”")
 
 
 def address(**state):
     return "#machine=" + quote(json.dumps(state))
+
+
+def test_a_link_holds_the_state(machine):
+    page = machine()
+    page.get_by_role("button", name="layer 1, head 2", exact=True).click()
+    page.get_by_role("button", name="open layer 0").click()
+    typed(page).fill(CAVE)
+    expect(page.get_by_role("link", name="link to this state")).to_have_attribute(
+        "href", re.compile("heads.1.2.*inside")
+    )
+    page.get_by_role("link", name="link to this state").click()
+    page.reload()
+    ready(page)
+    expect(typed(page)).to_have_value(CAVE)
+    off = page.get_by_role("button", name="layer 1, head 2", exact=True)
+    expect(page.locator(".mh-crumb")).to_contain_text("layer 0")
+    page.get_by_role("button", name="close layer 0").click()
+    expect(off).to_have_attribute("aria-pressed", "false")
 
 
 @pytest.mark.parametrize(
@@ -93,32 +248,95 @@ def address(**state):
         "#machine=%7Bbroken",
         "#machine=%",
         "#x",
-        address(text=7, off=[7]),
+        address(text=7, off=[7], opened="window", step=-1, right="left"),
         address(layer=99, head=99, position=10**9, off=["foo.0", "constructor", "layers.-1", "a"]),
         address(follow="constructor.1.2", off="scale", text="x" * 401),
-        address(follow="layers.9.Q.9.9.9", layer=-1, head=0.5),
+        address(follow="layers.9.Q.9.9.9", layer=-1, head=0.5, lessons=[[1, "x", "javascript:0"]]),
         "#machine=null",
         "#machine=" + quote('{"__proto__": {"text": "x"}}'),
     ],
 )
-def test_machine_survives_a_bad_link(widget_page, settle, hash_):
+def test_survives_a_bad_link(widget_page, hash_):
     page = widget_page(MachineWidget().html())
     page.goto(page.url + hash_)
     page.reload()
     ready(page)
     expect(typed(page)).to_have_value(MachineWidget().text)
-    expect(page.locator(".mh-stage canvas:visible").first).to_be_visible()
     page.get_by_role("button", name="Reset").click()
-    settle(page)
-    expect(page.locator(".mh-follow")).to_contain_text(f"{MachineWidget().value:.4f}")
+    expect(page.locator(".mh-plane text", has_text="baseball").last).to_be_visible()
+    expect(said(page)).to_contain_text("“the” takes 0.972 from “bats”")
 
 
-def test_machine_follows_a_link_on_its_own_page(widget_page):
-    page = ready(widget_page(MachineWidget().html()))
-    text = "I love to study bats that live inside a"
-    page.goto(page.url + address(text=text, position=8, off=["mask", "heads.2.2"]))
-    widget = MachineWidget(text=text, position=8, off=["mask", "heads.2.2"])
-    expect(typed(page)).to_have_value(text)
-    expect(page.get_by_text(f"with your switches {widget.loss:.3f}")).to_be_visible()
-    page.get_by_role("button", name="Reset").click()
-    expect(typed(page)).to_have_value(MachineWidget().text)
+def test_an_emptied_text_leaves_nothing_stale(machine):
+    page = machine(opened="head", follow="layers.1.weights.0.9.4", off=["mask"])
+    typed(page).fill("")
+    expect(page.locator(".mh-readout")).to_have_text("Type a sentence.")
+    assert page.locator(".mh-plane text").count() == 0
+    assert page.locator(".mh-on-picture button").count() == 0
+    typed(page).fill("bats")
+    expect(said(page)).to_contain_text("“bats”")
+    assert "undefined" not in page.locator("figure").inner_text()
+    assert "NaN" not in page.locator("figure").inner_text()
+
+
+def test_the_first_page_writes_on_word_by_word(widget_page):
+    text = "There are so many bats I can choose at the"
+    widget = MachineWidget(text=text, landing=True, step=9)
+    page = ready(widget_page(widget.html()))
+    for word in ("baseball", "store", "."):
+        page.get_by_role("button", name="Next word").click()
+        text += word if word == "." else f" {word}"
+        expect(typed(page)).to_have_value(text)
+        expect(page.get_by_role("button", name=f"after “{word}” ⤢")).to_be_attached()
+    links = page.get_by_role("navigation", name="lessons").get_by_role("link")
+    assert links.evaluate_all("all => all.map((a) => a.getAttribute('href'))") == [
+        f"chapters/{name}.html"
+        for name in ("01-tokenization", "02-embedding", "03-single-head", "04-scaling",
+                     "05-multi-head", "06-layers", "07-vocab-head")
+    ]  # fmt: skip
+
+
+def test_a_screen_reader_hears_the_way_as_an_outline(machine):
+    page = machine(off=["heads.1.1"])
+    story = page.get_by_role("list", name="the way through the machine").locator("li")
+    expect(story).to_have_count(11)  # what changed, nine stages, the words
+    expect(story.first).to_contain_text("layer 1, head 1 off")
+    expect(story.last).to_contain_text("Next: toy 0.521, baseball 0.445")
+
+
+def test_at_most_14_tab_stops(machine):
+    page = machine(off=["mask"], follow="layers.1.Q.1.9.4")
+    stops = page.evaluate(
+        """() => [...document.querySelectorAll(
+            "figure :is(input, select, button, a[href], summary, [tabindex='0'])")]
+            .filter((e) => e.checkVisibility() && e.tabIndex >= 0)
+            .filter((e) => e.type !== "radio" || e.checked).length"""
+    )
+    assert stops <= 14
+
+
+SIZES = """() => [...document.querySelectorAll('figure.mhalib-widget *')]
+    .filter((e) => e.checkVisibility() && [...e.childNodes].some((n) => n.data?.trim()))
+    .filter((e) => e.localName !== "sub" && !e.closest(".mh-unseen"))
+    .map((e) => parseFloat(getComputedStyle(e).fontSize))"""
+PLACES = """() => [...document.querySelectorAll(
+    'figure.mhalib-widget :is(.mh-bar, .mh-picture, .mh-readout, .mh-foot)')].map((e) => {
+    const { top, height } = e.getBoundingClientRect(); return [top, height]; })"""
+
+
+def test_one_screen_on_a_laptop_two_on_a_phone_and_nothing_moves(book_page, settle):
+    page = book_page(MachineWidget(), LESSON, reduced_motion="reduce")
+    figure = page.locator("figure.mhalib-widget").first
+    box = figure.bounding_box()
+    assert box["height"] <= 650 and box["width"] > 1000
+    before = page.evaluate(PLACES)
+    for name in ("layer 1, head 1", "open layer 1", "close layer 1", "one stage on"):
+        page.get_by_role("button", name=name, exact=True).click()
+        settle(page)
+        assert page.evaluate(PLACES) == before, name
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".mh-layer-bar")).to_have_count(3)  # turned
+    assert figure.bounding_box()["height"] <= 2 * 844
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert min(page.evaluate(SIZES)) >= 12
+    assert page.locator(".mhalib-live svg[viewBox]").count() == 0  # never scaled

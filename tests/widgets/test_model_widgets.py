@@ -216,13 +216,21 @@ def test_vocab_head_sampling_controls():
     assert widget.write(20).endswith(".")
 
 
+def test_machine_takes_out_what_is_named():
+    widget = MachineWidget(off=["ffn.1", "W_O.0", "layers.2", "heads.0.3", "norm"])
+    expected = mhalib.Ablation(norm=True, ffn=[1], W_O=[0], layers=[2], heads=[(0, 3)])
+    assert widget.ablation == expected
+    assert widget.value == widget.trace.probabilities[9].max()
+
+
 def test_machine_follows_a_number_of_the_trace():
     widget = MachineWidget(off=["heads.0.2", "scale"], follow="layers.1.Q.2.9.5")
     assert widget.value == widget.trace.flat()["layers.1.Q"][2, 9, 5]
     widget.follow = "layers.1.P.2"
     with pytest.raises(ValueError, match=r"the trace has no 'layers.1.P'"):
         _ = widget.value
-    assert widget.ablation == mhalib.Ablation(scale=True, layers=[], W_O=[], heads=[(0, 2)])
+    parts = {"layers": [], "W_O": [], "ffn": [], "heads": [(0, 2)]}
+    assert widget.ablation == mhalib.Ablation(scale=True, **parts)
 
 
 def test_embedding_neighbours_are_nearest():

@@ -41,7 +41,8 @@ export class Provenance {
   explain(ref) {
     const value = this.value(ref);
     if (value === undefined) return null;
-    return { value, ...this[`_${ref.stage}`](ref, value) };
+    const { formula, terms } = this[`_${ref.stage}`](ref, value);
+    return { value, formula: formula.replaceAll("− −", "+ ").replaceAll("+ −", "− "), terms };
   }
 
   #from(stage, i, j, { layer = null, head = null } = {}) {

@@ -8,13 +8,15 @@ import { assign, h, rich } from "./dom.js";
  * Fill `el`. `names`: the values that Reset puts back. `top`: the row of the sentence, or null. `controls`:
  * what the row holds. `picture`: an element. `key`: an element. `numbers()`: tables,
  * [{ title, head, rows }]. `more`: [{ label, element, opened }], further parts that open below.
- * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents.
+ * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents. `below`: the
+ * controls stand below the picture.
  *
- * Returns { say(line, more), changed() }: the two lines of the readout (text, or a list of text and nodes),
- * and what to call after each change.
+ * Returns { say(line, more, result), changed() }: the two lines of the readout (text, or a list of text and
+ * nodes) and what a phone keeps in sight (the first line, if nothing else is given), and what to call after
+ * each change.
  */
 export function frame(model, el, stops, parts) {
-  const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], wide = false } = parts;
+  const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], wide = false, below = false } = parts;
   const first = model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
   const reset = h(
     "button",
@@ -46,7 +48,8 @@ export function frame(model, el, stops, parts) {
     link,
   );
   const bar = h("div", { class: "mh-bar" }, controls, reset);
-  el.append(...[top, bar, picture, readout, footer, spoken, result].filter(Boolean));
+  const middle = below ? [picture, bar] : [bar, picture];
+  el.append(...[top, ...middle, readout, footer, spoken, result].filter(Boolean));
   if (wide) stops.push(spread(el.closest("figure")));
   stops.push(follow(picture, readout, result));
 
@@ -55,7 +58,7 @@ export function frame(model, el, stops, parts) {
   return {
     say(...texts) {
       lines.forEach((line, k) => line.replaceChildren(...[texts[k] ?? ""].flat()));
-      result.textContent = lines[0].textContent;
+      result.textContent = texts[2] ?? lines[0].textContent;
       clearTimeout(timer);
       timer =
         timer === null

@@ -13,7 +13,7 @@ const ARROWS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], Arrow
  *   peek(position | null)  the pointer is over it, or has left
  *   pick(position)         a click, a tap
  *   arrow(di, dj)          an arrow key; Home, End: ±Infinity across; PageUp, PageDown: down
- *   enter(), escape()      those keys (Space is Enter)
+ *   enter(key), escape()   those keys; key is "Enter" or " "
  *   drag { start(position) → whether it drags, move(position, dy) }, with a mouse or a pen
  */
 export function picture(stops, { label, draw, hit, peek, pick, arrow, drag, enter = () => {}, escape = () => {} }) {
@@ -103,7 +103,7 @@ export function picture(stops, { label, draw, hit, peek, pick, arrow, drag, ente
     else if (event.key === "Home" || event.key === "End") arrow(0, event.key === "End" ? Infinity : -Infinity);
     else if (event.key === "PageUp" || event.key === "PageDown")
       arrow(event.key === "PageDown" ? Infinity : -Infinity, 0);
-    else if (event.key === "Enter" || event.key === " ") enter();
+    else if (event.key === "Enter" || event.key === " ") enter(event.key);
     else if (event.key === "Escape") escape();
     else return;
     event.preventDefault();

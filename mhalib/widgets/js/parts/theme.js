@@ -8,6 +8,18 @@ export function coloursOf(element) {
   return { plus: rgb(style, "--mh-plus"), minus: rgb(style, "--mh-minus"), line: rgb(style, "--mh-line") };
 }
 
+/** Custom properties of `element` by name ("road" for --mh-road) as colours that a canvas takes. */
+export function palette(element, names) {
+  const probe = element.appendChild(document.createElement("i"));
+  const style = getComputedStyle(probe);
+  const colours = names.map((name) => {
+    probe.style.color = `var(--mh-${name})`;
+    return [name, style.color];
+  });
+  probe.remove();
+  return Object.fromEntries(colours);
+}
+
 /** Call `redraw` when the page, JupyterLab or the reader's system turns light or dark. */
 export function onTheme(stops, redraw) {
   const watching = new MutationObserver(redraw);

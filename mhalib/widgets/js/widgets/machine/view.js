@@ -1,392 +1,481 @@
-// The whole machine: every stage at once, one number followed back, anything switched off.
+// The whole machine: one picture of a sentence's way through the model; anything switched off, opened, followed.
 
 import { causalMask } from "../../math/attention.js";
-import { button, choice, pick, resetButton, valuesOf } from "../../parts/controls.js";
-import { idsOf, sentenceBox, show, showExact, withModel } from "../../parts/course.js";
-import { fixed, fmt } from "../../math/format.js";
-import { assign, cached, fit, h, rich, say, set, watch } from "../../parts/dom.js";
-import { colourKey, heatmap, largestSize } from "../../parts/heatmap.js";
+import { fixed } from "../../math/format.js";
 import { losses } from "../../math/model.js";
-import { nameOf, parse, Provenance } from "../../math/provenance.js";
-import { dataTable } from "../../parts/table.js";
-import { mean, row } from "../../math/tensor.js";
-import { beforeAfter, predictions, relationLosses, shape } from "../../parts/predictions.js";
+import { nameOf as nameInTrace, parse, Provenance } from "../../math/provenance.js";
+import { dot, mean, row } from "../../math/tensor.js";
+import { evaluator } from "../../math/analysis.js";
+import { ranked } from "../../math/vocab.js";
+import { segments, sentence, toolbar } from "../../parts/bar.js";
+import { show, withModel } from "../../parts/course.js";
+import { assign, cached, h, say, watch } from "../../parts/dom.js";
+import { frame } from "../../parts/frame.js";
+import { onThePicture, rail, roving, runBar } from "./controls.js";
+import { SQUARE, partOf, stepIn } from "./panels.js";
+import { machinePicture } from "./picture.js";
+import { outline, stagesOf, strongest, tell } from "./story.js";
+import { ablation } from "./switches.js";
+import { allTables } from "./tables.js";
+import { changeSaid, nameOf, sayNumber } from "./words.js";
 
-const NAMES = ["text", "position", "layer", "head", "off", "follow"];
-const SWITCHES = {
-  scale: "1/√`d_k`",
-  mask: "causal mask",
-  positions: "positions",
-  embedding_scale: "×√`d_model`",
-  residual: "residual",
-  norm: "layer norm",
-};
-// stage of the trace → title, in the order of computation (post-norm)
-const BEFORE = { embedded: "rows of `E`", positions: "positions", X: "`X` = their sum" };
-const LAYER = {
-  Q: "queries `Q`",
-  K: "keys `K`",
-  V: "values `V`",
-  scores: "scores",
-  weights: "weights",
-  heads: "head output",
-  concat: "concat of all heads",
-  O: "`O` = concat · `W_O`",
-  residual_1: "residual sum",
-  norm_1: "layer norm",
-  ffn_hidden: "feed-forward, inside",
-  ffn: "feed-forward, out",
-  residual_2: "residual sum",
-  norm_2: "layer norm",
-};
-const PRE_NORM = [
-  "norm_1",
-  "Q",
-  "K",
-  "V",
-  "scores",
-  "weights",
-  "heads",
-  "concat",
-  "O",
-  "residual_1",
-  "norm_2",
-  "ffn_hidden",
-  "ffn",
-  "residual_2",
-];
-const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
-const SQUARE = ["scores", "weights"];
-const WIDTHS = {
-  Q: "`d_k`",
-  K: "`d_k`",
-  V: "`d_v`",
-  scores: "`n`",
-  weights: "`n`",
-  heads: "`d_v`",
-  concat: "`h`·`d_v`",
-  ffn_hidden: "`d_ff`",
-};
-
-/** ["scale", "heads.0.1", "W_O.2", "layers.1"] as what `Transformer.forward` takes out. */
-export function ablation(off, { n_layers: N, n_heads: H }) {
-  const ablate = { heads: [], W_O: [], layers: [] };
-  for (const name of off) {
-    const [kind, layer, head] = name.split(".");
-    if (Object.hasOwn(SWITCHES, kind)) ablate[kind] = true;
-    else if (kind === "heads" && Number(layer) < N && Number(head) < H)
-      ablate.heads.push([Number(layer), Number(head)]);
-    else if (["W_O", "layers"].includes(kind) && Number(layer) < N) ablate[kind].push(Number(layer));
-  }
-  return ablate;
-}
+const NAMES = ["text", "position", "layer", "head", "off", "follow", "opened", "step", "right"];
+const bold = (text) => h("b", {}, text);
 
 export default function view(model, el) {
   return withModel(model, el, (course) => build(model, el, course));
 }
 
-function build(model, el, { transformer, tokenizer }) {
+function build(model, el, { transformer, tokenizer, read }) {
   const stops = [];
-  const { n_layers: N, n_heads: H, norm } = transformer.config;
-  const order = norm === "pre" ? PRE_NORM : Object.keys(LAYER);
-  const first = valuesOf(model, NAMES);
+  const { config } = transformer;
+  const { n_layers: N, n_heads: H } = config;
+  const landing = model.get("landing");
+  const stages = stagesOf(N);
   const traced = (key, ablate) => {
-    const trace = transformer.forward(key.split(",").map(Number), { ablate });
-    const loss = trace.ids.length < 2 ? null : fixed(mean(losses(trace)), 3);
+    const ids = key.split(",").map(Number);
+    const trace = transformer.forward(ids, { ablate });
+    const loss = cached(() => (ids.length < 2 ? null : mean(losses(trace))));
     return { trace, loss, source: new Provenance(transformer, trace, ablate) };
   };
   const whole = cached((key) => traced(key, {}));
-  const changed = cached((key, off) => traced(key, ablation(JSON.parse(off), transformer.config)));
-  let now;
+  const changed = cached((key, off) => traced(key, ablation(JSON.parse(off), config)));
+  const relations = measured(transformer, tokenizer, model.get("evaluation"), () => update());
+  stops.push(relations.stop);
 
-  // what is switched on and off
-  const boxes = new Map();
-  const toggle = (name, label) => {
-    const box = h("input", {
-      type: "checkbox",
-      onchange: () => {
-        const others = model.get("off").filter((other) => other !== name);
-        assign(model, { off: box.checked ? others : [...others, name].sort() });
-      },
-    });
-    boxes.set(name, box);
-    return h("label", {}, box, h("span", {}, rich(label)));
-  };
-  const board = h(
-    "fieldset",
-    { class: "mh-control mh-chips mh-board" },
-    h("legend", {}, "switched on (press to switch off)"),
-    h(
-      "div",
-      { class: "mh-chip-row" },
-      Object.entries(SWITCHES).map(([name, label]) => toggle(name, label)),
-    ),
-    Array.from({ length: N }, (_, l) =>
-      h(
-        "div",
-        { class: "mh-chip-row" },
-        toggle(`layers.${l}`, `layer ${l}`),
-        toggle(`W_O.${l}`, "`W_O`"),
-        Array.from({ length: H }, (_, k) => toggle(`heads.${l}.${k}`, `head ${k}`)),
-      ),
-    ),
-  );
-
-  // the stages; `place`: the matrix that a picture shows
-  const place = (stage) => ({
-    stage,
-    layer: Object.hasOwn(LAYER, stage) ? Math.min(model.get("layer"), N - 1) : null,
-    head: PER_HEAD.includes(stage) ? Math.min(model.get("head"), H - 1) : null,
-  });
-  const follow = (ref) =>
-    assign(model, {
-      follow: nameOf(ref),
-      ...(ref.layer === null ? {} : { layer: ref.layer }),
-      ...(ref.head === null ? {} : { head: ref.head }),
-    });
-  const tiles = {};
-  const tile = (stage, title) => {
-    const refAt = (i, j) => ({ ...place(stage), i, j });
-    const make = (side) =>
-      heatmap({
-        label: `${title.replaceAll("`", "")}, ${side}`,
-        compact: true,
-        onMove: (i, j, pressed) => {
-          const ref = refAt(i, j);
-          say(
-            pointed,
-            `${label(ref)}: ${fixed((side === "whole" ? now.whole.source : now.shown.source).value(ref), 4)}${side === "whole" && now.changed ? " in the whole model" : ""}`,
-          );
-          if (pressed || el.querySelector(":focus-visible") === maps[side].surface) follow(ref);
-        },
-      });
-    const maps = { changed: make("changed"), whole: make("whole") };
-    const gone = h("p", { class: "mh-note" }, "this layer is switched off");
-    const size = h("p", { class: "mh-note" });
-    tiles[stage] = { maps, gone, size };
-    return h(
-      "div",
-      { class: "mh-panel mh-stage" },
-      h("p", { class: "mh-title" }, rich(title)),
-      h("div", { class: "mh-sides" }, maps.whole.element, maps.changed.element),
-      gone,
-      size,
-    );
-  };
-  const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
-
-  // one number followed back
-  const path = h("p", { class: "mh-title", "aria-live": "polite" });
-  const formula = h("p", { class: "mh-readout mh-arithmetic" });
-  const terms = h("div", { class: "mh-terms mh-wrapped" });
+  let now = { n: 0, list: [], panels: [], labels: [], off: [], gone: () => false };
+  let passing = null; // what the pointer is over
+  let lens = null; // the head whose switch the pointer is on
+  let holding = false; // the whole model is shown for as long as its button is held
+  let at = null; // the stage that arrow keys have come to
   const trail = [];
-  const back = button("◀ back", () => {
+
+  // ---------------------------------------------------------------- what is pressed
+  const flip = (name) => {
+    const others = model.get("off").filter((other) => other !== name);
+    halt();
+    at = null;
+    assign(model, { off: others.length === model.get("off").length ? [...others, name].sort() : others, step: 0 });
+  };
+  const open = (opened, layer, head) => {
+    const same = model.get("opened") === opened && model.get("layer") === layer && model.get("head") === head;
+    assign(model, { opened: same ? "" : opened, layer, head, step: 0 });
+  };
+  const follow = (ref) => {
+    const to = { follow: nameInTrace(ref), step: 0 };
+    if (ref.layer !== null) to.layer = ref.layer;
+    if (ref.head !== null) to.head = ref.head;
+    if (model.get("opened")) to.opened = partOf(ref, config.norm);
+    if (SQUARE.includes(ref.stage) || ref.stage === "Q" || ref.stage === "heads") to.position = ref.i;
+    assign(model, to);
+  };
+  const back = () => {
     trail.pop();
     const last = trail.pop();
+    assign(model, { follow: "" });
     if (last) follow(parse(last));
-  });
-
-  const token = pick(model, "position", stops, "read the prediction after");
-  const next = predictions({
-    onPick: (id) => follow({ stage: "probabilities", layer: null, head: null, i: now.position, j: id }),
-  });
-  const lossText = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
-  stops.push(relations.stop);
-  const link = h("a", { class: "mh-button", href: "#" }, "link to this state");
-  const numbers = (count) => Object.fromEntries(Array.from({ length: count }, (_, i) => [i, String(i)]));
-  const idsTable = h("ol", { class: "mh-tokens mh-ids" });
-  const drawIds = (ids, position) => {
-    fit(idsTable, ids.length, () =>
-      h("li", { class: "mh-token" }, h("span", { class: "mh-piece" }, h("bdi")), h("span", { class: "mh-id" })),
-    );
-    ids.forEach((id, i) => {
-      const item = idsTable.children[i];
-      say(item.firstChild.firstChild, showExact(tokenizer, id));
-      say(item.lastChild, String(id));
-      set(item, { "data-tint": Number(i === position) });
-    });
   };
-  const table = dataTable("The followed number’s matrix", () => {
-    const ref = parse(model.get("follow"));
-    const A = now.shown.source.matrix(ref);
-    if (!A) return { head: ["no such number here"], rows: [] };
-    const columns = Math.min(A.cols, 64);
-    return {
-      head: [
-        "token",
-        ...Array.from({ length: columns }, (_, j) => (SQUARE.includes(ref.stage) ? now.labels[j] : String(j))),
-      ],
-      rows: Array.from({ length: A.rows }, (_, i) => [
-        now.labels[i],
-        ...[...row(A, i)].slice(0, columns).map((v) => fixed(v, 3)),
-      ]),
-    };
-  });
+  const pick = (found) => {
+    passing = null;
+    if (found.token !== undefined) assign(model, { position: found.token, follow: "" });
+    else if (found.row !== undefined) {
+      const { id } = now.list[found.row];
+      if (id !== undefined) follow({ stage: "probabilities", layer: null, head: null, i: now.position, j: id });
+    } else follow(found.ref);
+  };
 
-  el.append(
-    h(
-      "div",
-      { class: "mh-controls" },
-      sentenceBox(model, stops, tokenizer),
-      board,
-      token.element,
-      h("div", { class: "mh-row" }, resetButton(model, NAMES, first), model.get("_model") ? null : link),
-    ),
-    beforeAfter("the whole model", "with what you switched off"),
-    h(
-      "div",
-      { class: "mh-grid-2" },
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, "what comes next (pick a word to follow its probability back)"),
-        next.element,
-        lossText,
-      ),
-      relations.element,
-    ),
-    h("div", { class: "mh-panel mh-explain mh-follow" }, h("div", { class: "mh-row" }, back, path), formula, terms),
-    h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "tokens and ids"), idsTable),
-    h(
-      "div",
-      { class: "mh-stages" },
-      Object.entries(BEFORE).map(([stage, title]) => tile(stage, title)),
-    ),
-    h(
-      "div",
-      { class: "mh-row" },
-      choice(model, "layer", stops, { label: "layer", options: numbers(N), number: true }),
-      choice(model, "head", stops, { label: "head", options: numbers(H), number: true }),
-      pointed,
-    ),
-    h(
-      "div",
-      { class: "mh-stages" },
-      order.map((stage) => tile(stage, LAYER[stage])),
-    ),
-    h(
-      "div",
-      { class: "mh-panel" },
-      colourKey("signed"),
-      h("p", { class: "mh-note" }, "1 stands for the largest number of a picture (for weights: for 1)"),
-    ),
-    table.element,
-  );
+  let placed = [];
+  const onPicture = toolbar({ label: "parts of the model: switch off, open", className: "mh-on-picture", flip: (k) => placed[k].act() }); // prettier-ignore
+  const hover = (event) => {
+    const k = [...onPicture.element.children].indexOf(event.target.closest("button"));
+    const found = k < 0 ? null : (placed[k]?.lens ?? null);
+    if (JSON.stringify(found) === JSON.stringify(lens)) return;
+    lens = now.lens = found;
+    picture.redraw();
+  };
+  onPicture.element.addEventListener("pointerover", hover);
+  onPicture.element.addEventListener("pointerleave", hover);
 
-  function label({ layer, stage, head, i, j }) {
-    const where = [layer === null ? null : `layer ${layer}`, head === null ? null : `head ${head}`]
-      .filter(Boolean)
-      .join(", ");
-    const column = SQUARE.includes(stage)
-      ? `“${now.labels[j]}”`
-      : stage === "logits" || stage === "probabilities"
-        ? `“${showExact(tokenizer, j)}”`
-        : j;
-    const name =
-      {
-        heads: "head output",
-        ffn_hidden: "feed-forward, inside",
-        ffn: "feed-forward",
-        norm_1: "norm",
-        norm_2: "norm",
-        residual_1: "residual sum",
-        residual_2: "residual sum",
-      }[stage] ?? stage;
-    return `${where ? `${where}: ` : ""}${name}[“${now.labels[i]}”, ${column}]`;
-  }
+  const right = segments(model, "right", stops, { label: "", options: [["next word", "next word"], ["loss by relation", "loss"]] }); // prettier-ignore
+  right.setAttribute("aria-label", "at the right");
+  const whole_ = h("button", { type: "button", class: "mh-button mh-hold" }, "hold: whole model");
+  const hold = (on) => () => {
+    if (holding === on) return;
+    holding = on;
+    whole_.setAttribute("aria-pressed", String(on));
+    update();
+  };
+  for (const event of ["pointerdown", "keydown"]) whole_.addEventListener(event, (e) => (e.type === "pointerdown" || e.key === " " || e.key === "Enter") && hold(true)()); // prettier-ignore
+  for (const event of ["pointerup", "pointerleave", "pointercancel", "keyup", "blur"]) whole_.addEventListener(event, hold(false)); // prettier-ignore
+  const switches = toolbar({ label: "switches of the whole model", className: "mh-rail", flip: (k) => flip(rail([])[k].name) }); // prettier-ignore
 
-  function explain() {
-    const name = model.get("follow");
-    const ref = parse(name);
-    if (trail.at(-1) !== name) trail.push(name);
-    back.disabled = trail.length < 2;
-    const found = now.shown.source.explain(ref);
-    if (!found) {
-      say(path, "Pick a number: a word above, or a cell of any picture below.");
-      say(formula, "");
-      terms.replaceChildren();
+  // ---------------------------------------------------------------- the walk
+  let timer = 0;
+  const halt = () => {
+    clearTimeout(timer);
+    timer = 0;
+    walk.show(false);
+  };
+  const go = (step) => assign(model, { step: Math.max(0, Math.min(stages.length, step)), opened: "", follow: "" });
+  const turn = () => {
+    const next = model.get("step") + 1;
+    go(next);
+    timer = next < stages.length ? setTimeout(turn, 900) : 0;
+    if (!timer) walk.show(false);
+  };
+  const run = () => {
+    if (timer) return halt();
+    walk.show(true);
+    if (model.get("step") >= stages.length) model.set("step", 0);
+    turn();
+  };
+  const stepBy = (d) => () => {
+    halt();
+    const step = model.get("step");
+    go(step === 0 ? (d > 0 ? 1 : stages.length) : (step + d) % (stages.length + 1));
+  };
+  const walk = runBar({ back: stepBy(-1), run, next: stepBy(1) });
+  stops.push(() => clearTimeout(timer));
+
+  // ---------------------------------------------------------------- keys
+  const arrow = (di, dj) => {
+    if (!now.n) return;
+    if (model.get("opened") && now.panels.length) return follow(stepIn(now.panels, startIn(), di, dj));
+    if (di) {
+      const position = Number.isFinite(di) ? now.position + di : di > 0 ? now.n - 1 : 0;
+      assign(model, { position: Math.max(0, Math.min(now.n - 1, position)), follow: "" });
       return;
     }
-    const before = now.changed ? now.whole.source.value(ref) : null;
-    say(
-      path,
-      `${label(ref)} = ${fmt(found.value, 4)}${before === null || before === undefined ? "" : ` (whole model: ${fmt(before, 4)})`}`,
-    );
-    say(formula, found.formula);
-    const shown = found.terms.slice(0, 12);
-    const focused = terms.contains(document.activeElement);
-    terms.replaceChildren(
-      ...shown.map((term) =>
-        h(
-          "button",
-          { type: "button", class: "mh-button mh-small", onclick: () => follow(term.ref) },
-          `${label(term.ref)} ${fixed(now.shown.source.value(term.ref), 3)}`,
-          term.factor === undefined
-            ? ` ${term.what}`
-            : ` ${term.what} ${fixed(term.factor, 3)} = ${fixed(term.product, 3)}`,
-        ),
-      ),
-      found.terms.length > shown.length
-        ? h("span", { class: "mh-note" }, `and ${found.terms.length - shown.length} smaller products`)
-        : "",
-    );
-    if (focused) (terms.querySelector("button") ?? back).focus();
-    for (const [stage, { maps }] of Object.entries(tiles)) {
-      const { layer, head } = place(stage);
-      const shows = (other) => other.stage === stage && other.layer === layer && other.head === head;
-      const here = shows(ref);
-      const come = found.terms.filter((term) => shows(term.ref)).slice(0, 12);
-      for (const map of Object.values(maps)) {
-        map.mark([...come.map((t) => [t.ref.i, t.ref.j, 1, 1]), ...(here ? [[ref.i, ref.j, 1, 1, "mh-strong"]] : [])]);
-      }
+    const from = at ?? stages.length - 1;
+    at = dj === Infinity ? stages.length - 1 : dj === -Infinity ? 0 : Math.max(0, Math.min(stages.length - 1, from + dj)); // prettier-ignore
+    explainIt();
+  };
+  const startIn = () => {
+    const { stage, layer, head } = now.panels.find((p) => SQUARE.includes(p.stage)) ?? now.panels[0];
+    const held = now.followed && now.panels.some((p) => p.stage === now.followed.stage);
+    return held ? now.followed : { stage, layer, head, i: now.position, j: now.key };
+  };
+  const enter = (key) => {
+    if (key === " ") return run();
+    const { ref } = at === null ? {} : tell(stages[at], now);
+    if (!ref) return open("head", now.layer, now.head);
+    open(partOf(ref, config.norm), ref.layer ?? now.layer, ref.head ?? now.head);
+  };
+  const escape = () => {
+    halt();
+    if (model.get("opened")) assign(model, { opened: "" });
+    else assign(model, { follow: "", step: 0 });
+    at = null;
+    explainIt();
+  };
+
+  const picture = machinePicture(stops, {
+    now: () => now,
+    landing,
+    controls(place) {
+      const list = now.n ? onThePicture(place, now, { flip, open }) : [];
+      placed = list;
+      onPicture.update(list.map(({ pressed, on, ...rest }) => ({ ...rest, on: pressed ?? on })));
+      list.forEach(({ x, y, w, h: height, head, on }, k) => {
+        const button = onPicture.element.children[k];
+        Object.assign(button.style, { left: `${x}px`, top: `${y}px`, width: `${w}px`, height: `${height}px` });
+        button.dataset.head = head === undefined ? "" : head % 8;
+        button.classList.toggle("mh-gone", !on && !/mh-open|mh-words-name/.test(button.className));
+      });
+      picture?.place(onPicture.element, 0, 0);
+      if (place.turned) picture?.place(right, place.width - 150, place.words.top - 4);
+      else picture?.place(right, place.words.x, 26);
+      right.hidden = !now.n || now.opened === "output";
+    },
+    peek(found) {
+      passing = found;
+      explainIt();
+    },
+    pick,
+    arrow,
+    enter,
+    escape,
+  });
+
+  const openIt = h("button", { type: "button", class: "mh-button", onclick: () => {
+    const ref = focusRef();
+    if (ref) open(partOf(ref, config.norm), ref.layer ?? now.layer, ref.head ?? now.head);
+  } }); // prettier-ignore
+  const key = h("span", { class: "mh-crumb" });
+  const story = h("ol", { class: "mh-unseen", "aria-label": "the way through the machine" });
+  const box = frame(model, el, stops, {
+    names: NAMES,
+    below: true,
+    top: sentenceRow(),
+    controls: landing ? [lessonLinks()] : [switches.element, whole_],
+    picture: picture.element,
+    key,
+    beside: [openIt],
+    numbers: () => (now.n ? allTables(now, tokenizer, relations.found) : []),
+  });
+  el.append(story);
+
+  function sentenceRow() {
+    const line = sentence(model, stops, tokenizer, { also: { step: 0 } });
+    if (landing) line.append(h("button", { type: "button", class: "mh-button mh-next-word", onclick: nextWord }, "+ Next word")); // prettier-ignore
+    line.append(walk.element);
+    return line;
+  }
+  function lessonLinks() {
+    const links = model.get("lessons").filter(([, name]) => name);
+    return h("nav", { class: "mh-lessons", "aria-label": "lessons" }, links.map(([number, name, href]) => h("a", { href }, h("b", {}, String(number)), ` ${name}`))); // prettier-ignore
+  }
+  function nextWord() {
+    if (!now.n) return;
+    halt();
+    const ids = [...now.ids, now.best];
+    fly(picture, el, show(tokenizer, now.best));
+    assign(model, { text: tokenizer.decode(ids), position: Math.min(ids.length, 32) - 1, follow: "", step: 0, opened: "" }); // prettier-ignore
+  }
+
+  // ---------------------------------------------------------------- what is said
+  const focusRef = () => passing?.ref ?? now.followed ?? (at === null && !now.step ? null : tell(stages[now.step ? now.step - 1 : at], now).ref) ?? now.default; // prettier-ignore
+  function explainIt() {
+    if (!now.n) {
+      box.say("Type a sentence.");
+      openIt.hidden = true;
+      picture.redraw();
+      return;
+    }
+    const stage = now.step ? now.step - 1 : at;
+    const seen = passing?.ref ?? null;
+    now.seen = seen ?? now.followed;
+    const result = now.list === now.top || now.right === "next word" ? nextSaid() : undefined;
+    if (passing?.token !== undefined) box.say(...ofToken(passing.token), result);
+    else if (passing?.row !== undefined) box.say(...ofRow(passing.row), result);
+    else if (seen) box.say(sayNumber(seen, now, tokenizer, bold), now.shown.source.explain(seen)?.formula ?? "", result);
+    else if (now.followed) box.say(sayNumber(now.followed, now, tokenizer, bold), whereFrom(), result);
+    else if (stage !== null) box.say(...ofStage(stage), result);
+    else if (now.default) box.say(sayNumber(now.default, now, tokenizer, bold), now.change.said || (now.opened ? now.shown.source.explain(now.default).formula : `line: width = weight, colour = head. Strong lines end in “${now.labels[now.position]}”.`), result); // prettier-ignore
+    else box.say(`“${now.labels[now.position]}” has nobody before it to look at.`, now.change.said, result);
+    const ref = focusRef();
+    const part = ref && partOf(ref, config.norm);
+    openIt.hidden = !ref || Boolean(now.opened);
+    if (ref) say(openIt, { X: "open X", head: "open this head", W_O: "open W_O", ffn: "open the FFN", output: "open the output" }[part]); // prettier-ignore
+    now.told = `${nextSaid()} ${now.change.said}`;
+    picture.redraw();
+  }
+  const nextSaid = () => `After “${now.labels[now.position]}”: ${now.top.slice(0, 3).map((t) => `${t.name} ${fixed(t.after ?? t.before, 3)}`).join(", ")}.`; // prettier-ignore
+  const ofToken = (i) => {
+    const best = strongest(now.shown.trace, i);
+    const reads = best ? `reads most from “${now.labels[best.j]}” (layer ${best.layer}, head ${best.head}: ${fixed(best.weight, 3)})` : "has nobody before it"; // prettier-ignore
+    return [`“${now.labels[i]}”: token ${i}, id ${now.ids[i]}; ${reads}`, `its readers: ${readers(i)}`];
+  };
+  const readers = (j) => {
+    const sums = now.labels.map((label, i) => [label, i === j ? 0 : now.shown.trace.layers.reduce((sum, block) => sum + (block ? block.weights.reduce((s, W) => s + W.data[i * now.n + j], 0) : 0), 0)]); // prettier-ignore
+    const most = sums.filter(([, s]) => s > 0.05).sort((a, b) => b[1] - a[1]).slice(0, 4); // prettier-ignore
+    return most.length ? most.map(([label, s]) => `“${label}” ${fixed(s, 2)}`).join(", ") + " (weights of all heads added)" : "nobody"; // prettier-ignore
+  };
+  const ofRow = (k) => {
+    const { id, name, before, after } = now.list[k];
+    const values = after === null ? fixed(before, 4) : `${fixed(before, 4)}, changed ${fixed(after, 4)}`;
+    return id === undefined ? [`loss on ${name}: ${values} nats a word`, relations.note] : [`after “${now.labels[now.position]}”: “${name}” ${values}`, "click: follow it back"]; // prettier-ignore
+  };
+  const ofStage = (k) => {
+    const { said, more, lesson } = tell(stages[k], now);
+    const [, , href] = model.get("lessons").find(([number]) => number === lesson) ?? [];
+    return [`${k + 1}/${stages.length}  ${said}`, [more, "  ", href && model.link ? h("a", { href }, `lesson ${lesson}`) : `lesson ${lesson}`]]; // prettier-ignore
+  };
+  const whereFrom = () => {
+    const { formula, terms } = now.explained;
+    const buttons = terms.slice(0, 4).map((term) =>
+      h("button", { type: "button", tabindex: -1, onclick: () => follow(term.ref) },
+        `${nameOf(term.ref, now, tokenizer, term.ref.layer === now.followed.layer)}${term.product === undefined ? `: ${term.what}` : ` ${fixed(term.product, 2)}`}`)); // prettier-ignore
+    if (trail.length > 1) buttons.unshift(h("button", { type: "button", onclick: back, "aria-label": "back" }, "◀"));
+    const from = h("span", { class: "mh-from", role: "toolbar", "aria-label": "comes from" }, buttons);
+    if (buttons.length) roving(from).first();
+    return [h("span", { class: "mh-formula", title: formula }, formula), from];
+  };
+
+  // ---------------------------------------------------------------- what is shown
+  function update() {
+    const ids = read(model.get("text"));
+    const n = ids.length;
+    if (!n) {
+      now = { ...now, n: 0, list: [], panels: [], step: 0, off: model.get("off"), config, opened: "", layer: 0, position: 0 }; // prettier-ignore
+      switches.update(rail(now.off));
+      explainIt();
+      box.changed();
+      return;
+    }
+    const off = model.get("off");
+    const ablate = ablation(off, config);
+    const position = Math.min(model.get("position"), n - 1);
+    const layer = Math.min(model.get("layer"), N - 1);
+    const before = whole(ids.join());
+    const after = off.length ? changed(ids.join(), JSON.stringify(off)) : null;
+    const shown = holding || !after ? before : after;
+    const labels = ids.map((id) => show(tokenizer, id));
+    const name = model.get("follow");
+    const ref = name ? parse(name) : null;
+    const explained = ref && ref.i < n ? shown.source.explain(ref) : null;
+    const followed = explained ? ref : null;
+    if (followed && trail.at(-1) !== name) trail.push(name);
+    if (!name) trail.length = 0;
+    const gone = (...at_) => shown !== before && off.includes(at_.join("."));
+    const causal = !gone("mask");
+    const best = strongest(shown.trace, position, shown.trace.layers.findLastIndex(Boolean));
+    const head = Math.min(model.get("head"), H - 1);
+    now = { n, ids, labels, config, off, position, layer, head, whole: before, changed: after, shown, gone, causal, followed, explained, lens, stages }; // prettier-ignore
+    Object.assign(now, { panels: [], mask: causal ? causalMask(n) : null, step: Math.min(model.get("step"), stages.length), default: best }); // prettier-ignore
+    now.opened = shown.trace.layers[layer] || !["head", "W_O", "ffn"].includes(model.get("opened")) ? model.get("opened") : ""; // prettier-ignore
+    now.square = followed?.stage === "scores" ? "scores" : "weights";
+    now.key = followed && SQUARE.includes(followed.stage) ? followed.j : followed && ["K", "V"].includes(followed.stage) ? followed.i : largestOf(shown.trace.layers[layer]?.weights[head], position); // prettier-ignore
+    words();
+    const inOpened = { X: { kind: "X" }, ffn: { kind: "ffn", layer }, output: { kind: "words" } }[now.opened];
+    if (inOpened) now.default = tell(inOpened, now).ref;
+    else if (now.opened === "head") now.default = { stage: "weights", layer, head, i: position, j: now.key };
+    else if (now.opened === "W_O") now.default = { stage: "O", layer, head: null, i: position, j: 0 };
+    now.chosenWord = followed && ["probabilities", "logits"].includes(followed.stage) ? followed.j : null;
+    now.change = { said: changeSaid(off, now.top), bars: after && changeOf(before.trace, after.trace) };
+    if (passing?.ref && (passing.ref.i >= n || now.shown.source.value(passing.ref) === undefined)) passing = null;
+    if (passing?.token >= n || passing?.row >= now.list.length) passing = null;
+    switches.update(rail(off));
+    whole_.hidden = !off.length;
+    say(key, crumb());
+    explainIt();
+    box.changed();
+    tellLater();
+  }
+  const crumb = () => {
+    if (!now.opened) return "";
+    const part = { X: ["X"], output: ["output"], head: [`layer ${now.layer}`, `head ${now.head}`], W_O: [`layer ${now.layer}`, "W_O"], ffn: [`layer ${now.layer}`, "FFN"] }[now.opened]; // prettier-ignore
+    const last = now.opened === "head" ? [`${now.labels[now.position]}, ${now.labels[now.key]}`] : [now.labels[now.position]]; // prettier-ignore
+    return ["machine", ...part, ...last].join(" ▸ ");
+  };
+  let telling = 0;
+  const tellLater = () => {
+    clearTimeout(telling);
+    telling = setTimeout(() => story.replaceChildren(...outline({ ...now, change: now.change.said }).map((line) => h("li", {}, line))), 400); // prettier-ignore
+  };
+  stops.push(() => clearTimeout(telling));
+
+  /** The list at the right: the likeliest words, or the losses by relation. */
+  function words() {
+    const logits = ({ trace }) => row(trace.logits, now.position);
+    const softmaxed = cachedRow(now.whole.trace, now.position);
+    const after = now.changed && cachedRow(now.changed.trace, now.position);
+    const count = now.opened === "output" ? 12 : landing ? 6 : 7;
+    const order = ranked(logits(now.changed ?? now.whole));
+    now.best = ranked(logits(now.shown))[0];
+    const top = order.slice(0, count);
+    if (after) for (const id of ranked(logits(now.whole)).slice(0, 2)) if (!top.includes(id)) top[top.length - 1] = id;
+    const shownLogits = logits(now.shown);
+    now.top = top.map((id) => ({
+      id,
+      name: show(tokenizer, id),
+      before: softmaxed[id],
+      after: after && !holding ? after[id] : after ? null : null,
+      part: softmaxed[id],
+      partAfter: after?.[id] ?? 0,
+      figure: now.opened === "output" ? `logit ${fixed(shownLogits[id], 2)}` : null,
+    }));
+    now.right = now.opened === "output" ? "next word" : model.get("right");
+    if (now.right !== "next word") {
+      relations.ask(now.off.length ? ablation(now.off, config) : null);
+      now.list = relations.list();
+      now.heading = "loss by relation";
+    } else {
+      now.list = now.top;
+      now.heading = `after “${now.labels[now.position]}”`;
     }
   }
 
-  stops.push(
-    watch(model, NAMES, () => {
-      const off = model.get("off");
-      const ids = idsOf(tokenizer, model.get("text"));
-      const labels = ids.map((id) => show(tokenizer, id));
-      token.update(labels);
-      for (const [name, box] of boxes) box.checked = !off.includes(name);
-      if (!ids.length) return;
-      const position = Math.min(model.get("position"), ids.length - 1);
-      const ablate = ablation(off, transformer.config);
-      now = {
-        labels,
-        position,
-        whole: whole(ids.join()),
-        changed: off.length ? changed(ids.join(), JSON.stringify(off)) : null,
-      };
-      now.shown = now.changed ?? now.whole;
-
-      for (const [stage, { maps, gone, size }] of Object.entries(tiles)) {
-        const ref = place(stage);
-        const pair = [now.whole.source.matrix(ref), now.changed?.source.matrix(ref)];
-        const kind = stage === "weights" ? "share" : "signed";
-        const max = kind === "share" ? 1 : largestSize(...pair.filter(Boolean));
-        const mask = (open) => (SQUARE.includes(stage) && !open ? causalMask(ids.length) : null);
-        shape(size, `\`n\` × ${WIDTHS[stage] ?? "`d_model`"}`, pair[0]);
-        maps.whole.update({ matrix: pair[0], kind, max, mask: mask(false) });
-        maps.changed.element.hidden = !pair[1];
-        gone.hidden = !now.changed || Boolean(pair[1]);
-        if (pair[1]) maps.changed.update({ matrix: pair[1], kind, max, mask: mask(ablate.mask) });
-      }
-      drawIds(ids, position);
-
-      const followed = parse(model.get("follow"));
-      next.update(tokenizer, `after “${labels[position]}”`, row(now.whole.trace.probabilities, position), {
-        after: now.changed && row(now.changed.trace.probabilities, position),
-        chosen: followed.stage === "probabilities" ? followed.j : null,
-      });
-      const after = now.changed ? `, with your switches ${now.changed.loss}` : "";
-      say(lossText, now.whole.loss === null ? "" : `loss of this sentence: ${now.whole.loss} nats a token${after}`);
-      explain();
-      table.update();
-      if (model.link) link.href = model.link();
-      relations.update(off.length ? ablate : null);
-    }),
-  );
+  stops.push(watch(model, NAMES, () => {
+    if (timer && (model.get("off") !== now.off)) halt();
+    update();
+  })); // prettier-ignore
+  if (landing) stops.push(runOnce(el, () => !model.get("step") && run()));
   return () => stops.forEach((stop) => stop());
+}
+
+/** softmax of one row of logits. */
+function cachedRow({ logits }, i) {
+  const z = row(logits, i);
+  const largest = z.reduce((a, b) => Math.max(a, b));
+  const e = z.map((value) => Math.exp(value - largest));
+  const total = e.reduce((a, b) => a + b);
+  return e.map((value) => value / total);
+}
+
+const largestOf = (W, i) => (W ? row(W, i).reduce((best, w, j, all) => (w > all[best] ? j : best), 0) : 0);
+
+/** ‖x′ − x‖ / ‖x‖ of every token: after X, and after each layer. */
+function changeOf(before, after) {
+  let stream = after.X;
+  const share = (A, B) =>
+    Array.from({ length: A.rows }, (_, i) => {
+      const [a, b] = [row(A, i), row(B, i)];
+      const apart = a.map((value, t) => value - b[t]);
+      return Math.sqrt(dot(apart, apart) / Math.max(1e-12, dot(a, a)));
+    });
+  return [
+    share(before.X, after.X),
+    ...before.layers.map((block, l) => {
+      stream = after.layers[l]?.output ?? stream;
+      return share(block.output, stream);
+    }),
+  ];
+}
+
+/** The losses by relation, measured when they are asked for. */
+function measured(transformer, tokenizer, texts, done) {
+  const evaluation = evaluator(transformer, tokenizer, texts);
+  let [whole, changed, asked] = [null, null, null];
+  const measure = {
+    found: () => ({ whole, changed }),
+    stop: evaluation.stop,
+    note: `measured here, on ${texts.length} texts drawn apart from training`,
+    ask(ablate) {
+      const name = JSON.stringify(ablate);
+      if (name === asked) return;
+      asked = name;
+      evaluation.stop();
+      changed = null;
+      const then = (found) => {
+        changed = found;
+        done();
+      };
+      const compare = () => (ablate ? evaluation.run(ablate, then) : done());
+      if (whole) return ablate && compare();
+      evaluation.run({}, (found) => {
+        whole = found;
+        compare();
+      });
+    },
+    list() {
+      if (!whole) return [];
+      const largest = Math.max(1, ...Object.values(whole), ...Object.values(changed ?? {}));
+      return Object.keys(whole).map((name) => ({ name, before: whole[name], after: changed ? changed[name] : null, part: whole[name] / largest, partAfter: changed ? changed[name] / largest : 0 })); // prettier-ignore
+    },
+  };
+  return measure;
+}
+
+/** Call once, when the element is in sight. */
+function runOnce(el, call) {
+  const seen = new IntersectionObserver(([entry]) => {
+    if (!entry.isIntersecting) return;
+    seen.disconnect();
+    call();
+  }, { threshold: 0.5 }); // prettier-ignore
+  seen.observe(el);
+  return () => seen.disconnect();
+}
+
+/** The picked word flies from the list to the end of the sentence's tokens. */
+function fly(picture, el, word) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches || !picture.where()) return;
+  const place = picture.where();
+  const from = picture.listAt(0);
+  const to = place.turned ? [place.rows.at(-1) ?? 0, 30] : [place.labels[0] + 30, (place.rows.at(-1) ?? 0) + place.pitch];
+  const ghost = h("b", { class: "mh-ghost", "aria-hidden": "true" }, word);
+  picture.element.append(ghost);
+  const at = (x, y) => `translate(${x}px, ${y}px)`;
+  ghost.animate([{ transform: at(from.x, from.y) }, { transform: at(...to) }], { duration: 320, easing: "ease-in-out" }).onfinish = () => ghost.remove(); // prettier-ignore
 }
