@@ -111,8 +111,8 @@ export const rail = (off) =>
 export function runBar({ back, run, next }) {
   const button = (label, title, onclick, name = "") =>
     h("button", { type: "button", class: `mh-button ${name}`, "aria-label": title, onclick }, rich(label));
-  const play = button("▶ Run", "run", run, "mh-run");
-  const bar = h("div", { class: "mh-run-bar", role: "toolbar", "aria-label": "walk through the machine" }, button("◀", "one stage back", back), play, button("▶", "one stage on", next)); // prettier-ignore
+  const play = button("▶ Run", "run", run, "mh-walk");
+  const bar = h("div", { class: "mh-walk-bar", role: "toolbar", "aria-label": "walk through the machine" }, button("◀", "one stage back", back), play, button("▶", "one stage on", next)); // prettier-ignore
   roving(bar).only(play);
   return {
     element: bar,

@@ -148,6 +148,20 @@ export function numberAt(list, x, y) {
   return null;
 }
 
+// Over an edge of a head's matrix: into which, and which of its row and column is kept.
+const NEXT = {
+  "Q right": ["square", "row"],
+  "square left": ["Q", "row"],
+  "square right": ["heads", "row"],
+  "square up": ["K", "column"],
+  "K down": ["square", "row"],
+  "K right": ["V"],
+  "V left": ["K"],
+  "V down": ["heads", "column"],
+  "heads left": ["square", "row"],
+  "heads up": ["V", "column"],
+};
+
 /** Where an arrow key leads from a number: to the next cell, over an edge into the panel beside it. */
 export function stepIn(list, ref, di, dj) {
   const k = Math.max(0, list.findIndex(({ stage }) => stage === ref.stage)); // prettier-ignore
@@ -160,11 +174,21 @@ export function stepIn(list, ref, di, dj) {
     const next = list[within(k + Math.sign(down), 0, list.length - 1)];
     return { ...name(next), i: next.i ?? ref.i, j: within(ref.j, 0, next.cols - 1) };
   }
-  const over = Number.isFinite(dj) && !panel.turned && (j < 0 || j >= panel.cols) && list[k + Math.sign(dj)];
-  if (over) return { ...name(over), i: within(over.i ?? ref.i, 0, over.rows - 1), j: dj > 0 ? 0 : over.cols - 1 };
-  if (panel.turned && (i < 0 || i >= panel.rows || j < 0 || j >= panel.cols)) {
-    const next = list[within(k + (di > 0 || dj > 0 ? 1 : -1), 0, list.length - 1)];
-    return { ...name(next), i: 0, j: within(ref.i, 0, next.cols - 1) };
+  const inside = i >= 0 && i < panel.rows && j >= 0 && j < panel.cols;
+  if (!inside && Number.isFinite(di + dj)) {
+    const edge = dj < 0 ? "left" : dj > 0 ? "right" : di < 0 ? "up" : "down";
+    const stage = SQUARE.includes(ref.stage) ? "square" : ref.stage;
+    const [to, across] = NEXT[`${stage} ${edge}`] ?? [];
+    const headed = to && list.find((each) => each.stage === to || (to === "square" && SQUARE.includes(each.stage)));
+    if (headed && panel.i === undefined) {
+      const at = across === "row" ? ref.i : across === "column" ? ref.j : 0;
+      const first = edge === "right" || edge === "down";
+      if (headed.turned) return { ...name(headed), i: within(stage === "V" ? headed.rows - 1 : at, 0, headed.rows - 1), j: headed.cols - 1 }; // prettier-ignore
+      if (edge === "up" || edge === "down") return { ...name(headed), i: first ? 0 : headed.rows - 1, j: within(stage === "K" ? ref.i : ref.j, 0, headed.cols - 1) }; // prettier-ignore
+      return { ...name(headed), i: within(stage === "K" ? 0 : ref.i, 0, headed.rows - 1), j: first ? 0 : headed.cols - 1 }; // prettier-ignore
+    }
+    const beside = !panel.turned && dj && PER_HEAD.includes(ref.stage) === false && list[k + Math.sign(dj)];
+    if (beside) return { ...name(beside), i: within(beside.i ?? ref.i, 0, beside.rows - 1), j: dj > 0 ? 0 : beside.cols - 1 }; // prettier-ignore
   }
   return { ...name(panel), i: within(i, 0, panel.rows - 1), j: within(j, 0, panel.cols - 1) };
 }

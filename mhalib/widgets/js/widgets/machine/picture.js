@@ -39,7 +39,7 @@ export function machinePicture(stops, { now, landing, controls, ...hands }) {
     if (width < 600 && state.right === "next word" && opened !== "output") state.list = state.list.slice(0, 5);
     const { list } = state;
     const shape = { n, N: config.n_layers, H: config.n_heads, opened, layer, position, offset: drag, count: list.length }; // prettier-ignore
-    Object.assign(shape, { room: landing ? 350 : 358, inside: insideHeight({ opened, n, norm: config.norm }) });
+    Object.assign(shape, { room: landing ? 296 : 358, inside: insideHeight({ opened, n, norm: config.norm }) });
     shape.parts = partsNow(width, shape);
     place = layout(width, shape);
     if (place.turned) drag = place.over ? Math.max(-place.over, Math.min(place.over, drag)) : 0;

@@ -142,7 +142,8 @@ function build(model, el, { transformer, tokenizer, read }) {
     if (!now.n) return;
     if (model.get("opened") && now.panels.length) return follow(stepIn(now.panels, startIn(), di, dj));
     if (di) {
-      const position = Number.isFinite(di) ? now.position + di : di > 0 ? now.n - 1 : 0;
+      const from = Math.min(model.get("position"), now.n - 1);
+      const position = Number.isFinite(di) ? from + di : di > 0 ? now.n - 1 : 0;
       assign(model, { position: Math.max(0, Math.min(now.n - 1, position)), follow: "" });
       return;
     }
@@ -152,8 +153,9 @@ function build(model, el, { transformer, tokenizer, read }) {
   };
   const startIn = () => {
     const { stage, layer, head } = now.panels.find((p) => SQUARE.includes(p.stage)) ?? now.panels[0];
-    const held = now.followed && now.panels.some((p) => p.stage === now.followed.stage);
-    return held ? now.followed : { stage, layer, head, i: now.position, j: now.key };
+    const ref = model.get("follow") ? parse(model.get("follow")) : null; // now.followed may be a frame behind
+    const held = ref && now.panels.some((p) => p.stage === ref.stage);
+    return held ? ref : { stage, layer, head, i: now.position, j: now.key };
   };
   const enter = (key) => {
     if (key === " ") return run();
