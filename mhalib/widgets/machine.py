@@ -71,8 +71,8 @@ class MachineWidget(ModelWidget):
         "Each row is a token, time goes from left to right. A line carries a value from an earlier "
         "token to a later one: its colour is the head, its width the weight. Strong lines end in "
         "the chosen token. Strips are the numbers of the stream, blue positive, orange negative; a "
-        "box is a feed-forward network, filled as far as its units are on. Press a head, `W_O`, FFN "
-        "or a layer's name to switch it off: red bars show how far each token's numbers have moved."
+        "box is a feed-forward network, filled as far as its units are on. Press a head, `W_O`, "
+        "FFN or a layer's name to switch it off: bars show how far each token's numbers have moved."
     ).tag(sync=True, state=True)
 
     def __init__(

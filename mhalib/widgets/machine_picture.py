@@ -19,7 +19,7 @@ TOP = 40.0
 
 
 def machine_picture(widget: MachineWidget) -> str:
-    """Return the picture of `widget`: rows are tokens, lines are weights, at the right the words."""
+    """Return the picture: rows are tokens, lines are weights, at the right the words."""
     tokens = [token.strip() or "␣" for token in widget.tokens]
     n, at = len(tokens), min(widget.position, len(tokens) - 1)
     pitch = max(11.5, min(27.0, 358 / n))
@@ -36,7 +36,9 @@ def machine_picture(widget: MachineWidget) -> str:
     size = min(16.0, 0.62 * pitch)
     parts = [_road(y, size, i == at) for i, y in enumerate(rows)]
     parts += [
-        svg.text(LABELS - 6, y + 4, tokens[i], "end", 12, **({"font_weight": 700} if i == at else {}))
+        svg.text(
+            LABELS - 6, y + 4, tokens[i], "end", 12, **({"font_weight": 700} if i == at else {})
+        )
         for i, y in enumerate(rows)
     ]
     parts += [svg.text(LABELS - 6, 16, "tokens", "end", 12), svg.text(98, 16, "X", size=12)]

@@ -10,11 +10,11 @@ import traitlets
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.analysis import evaluate
+from mhalib.evaluation import evaluate, evaluation_sample
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.course import MAX_TOKENS, ModelWidget, evaluation, evaluation_texts
+from mhalib.widgets.course import MAX_TOKENS, ModelWidget, evaluation
 from mhalib.widgets.traits import Flag, Pairs, Whole
 
 
@@ -97,7 +97,7 @@ class MultiHeadWidget(ModelWidget):
     @property
     def relation_losses(self) -> dict[str, float]:
         """Loss per relation on the texts of the widget, with the chosen heads off."""
-        scores = evaluate(self.transformer, evaluation_texts(), self.ablation, self.tokenizer)
+        scores = evaluate(self.transformer, evaluation_sample(), self.ablation, self.tokenizer)
         return {name: score.loss for name, score in scores.items()}
 
     def picture(self) -> str:

@@ -131,7 +131,11 @@ STATES = {
     "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head-chips button >> nth=5"],
     "OwnHeadWidget": ["[value=value]"],
     "LayersWidget": ["[name^=mh-norm][value=pre]", "[name^=mh-depth][value='0']"],
-    "MachineWidget": ["text=causal mask", "[aria-label='layer 1, head 1']", "[aria-label='layer 0, FFN']"],
+    "MachineWidget": [
+        "text=causal mask",
+        "[aria-label='layer 1, head 1']",
+        "[aria-label='layer 0, FFN']",
+    ],
     "VocabHeadWidget": ["text=to the full stop"],
     "EmbeddingWidget": ["[value=random]"],
     "TokenizerWidget": ["text=undo a merge"],

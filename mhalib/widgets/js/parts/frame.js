@@ -16,7 +16,18 @@ import { assign, h, rich } from "./dom.js";
  * each change.
  */
 export function frame(model, el, stops, parts) {
-  const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], wide = false, below = false } = parts;
+  const {
+    names,
+    top = null,
+    controls = [],
+    picture,
+    key,
+    numbers,
+    more = [],
+    beside = [],
+    wide = false,
+    below = false,
+  } = parts;
   const first = model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
   const reset = h(
     "button",

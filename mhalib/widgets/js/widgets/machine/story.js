@@ -5,7 +5,10 @@ import { row } from "../../math/tensor.js";
 
 /** The stages in their order: { kind, layer }. A step k of the walk shows the first k of them. */
 export function stagesOf(N) {
-  const layers = Array.from({ length: N }, (_, layer) => [{ kind: "attention", layer }, { kind: "ffn", layer }]);
+  const layers = Array.from({ length: N }, (_, layer) => [
+    { kind: "attention", layer },
+    { kind: "ffn", layer },
+  ]);
   return [{ kind: "ids" }, { kind: "X" }, ...layers.flat(), { kind: "words" }];
 }
 

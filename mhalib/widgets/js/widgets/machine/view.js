@@ -4,14 +4,16 @@ import { causalMask } from "../../math/attention.js";
 import { fixed } from "../../math/format.js";
 import { losses } from "../../math/model.js";
 import { nameOf as nameInTrace, parse, Provenance } from "../../math/provenance.js";
-import { dot, mean, row } from "../../math/tensor.js";
-import { evaluator } from "../../math/analysis.js";
+import { mean, row } from "../../math/tensor.js";
 import { ranked } from "../../math/vocab.js";
 import { segments, sentence, toolbar } from "../../parts/bar.js";
 import { show, withModel } from "../../parts/course.js";
 import { assign, cached, h, say, watch } from "../../parts/dom.js";
 import { frame } from "../../parts/frame.js";
+import { changeOf, largestOf, shares } from "./change.js";
 import { onThePicture, rail, roving, runBar } from "./controls.js";
+import { measured } from "./losses.js";
+import { fly, runOnce } from "./motion.js";
 import { SQUARE, partOf, stepIn } from "./panels.js";
 import { machinePicture } from "./picture.js";
 import { outline, stagesOf, strongest, tell } from "./story.js";
@@ -231,7 +233,7 @@ function build(model, el, { transformer, tokenizer, read }) {
     if (!now.n) return;
     halt();
     const ids = [...now.ids, now.best];
-    fly(picture, el, show(tokenizer, now.best));
+    fly(picture, show(tokenizer, now.best));
     assign(model, { text: tokenizer.decode(ids), position: Math.min(ids.length, 32) - 1, follow: "", step: 0, opened: "" }); // prettier-ignore
   }
 
@@ -250,10 +252,12 @@ function build(model, el, { transformer, tokenizer, read }) {
     const result = now.list === now.top || now.right === "next word" ? nextSaid() : undefined;
     if (passing?.token !== undefined) box.say(...ofToken(passing.token), result);
     else if (passing?.row !== undefined) box.say(...ofRow(passing.row), result);
-    else if (seen) box.say(sayNumber(seen, now, tokenizer, bold), now.shown.source.explain(seen)?.formula ?? "", result);
+    else if (seen)
+      box.say(sayNumber(seen, now, tokenizer, bold), now.shown.source.explain(seen)?.formula ?? "", result);
     else if (now.followed) box.say(sayNumber(now.followed, now, tokenizer, bold), whereFrom(), result);
     else if (stage !== null) box.say(...ofStage(stage), result);
-    else if (now.default) box.say(sayNumber(now.default, now, tokenizer, bold), now.change.said || (now.opened ? now.shown.source.explain(now.default).formula : `line: width = weight, colour = head. Strong lines end in “${now.labels[now.position]}”.`), result); // prettier-ignore
+    else if (now.default)
+      box.say(sayNumber(now.default, now, tokenizer, bold), now.change.said || (now.opened ? now.shown.source.explain(now.default).formula : `line: width = weight, colour = head. Strong lines end in “${now.labels[now.position]}”.`), result); // prettier-ignore
     else box.say(`“${now.labels[now.position]}” has nobody before it to look at.`, now.change.said, result);
     const ref = focusRef();
     const part = ref && partOf(ref, config.norm);
@@ -360,8 +364,8 @@ function build(model, el, { transformer, tokenizer, read }) {
   /** The list at the right: the likeliest words, or the losses by relation. */
   function words() {
     const logits = ({ trace }) => row(trace.logits, now.position);
-    const softmaxed = cachedRow(now.whole.trace, now.position);
-    const after = now.changed && cachedRow(now.changed.trace, now.position);
+    const softmaxed = shares(now.whole.trace, now.position);
+    const after = now.changed && shares(now.changed.trace, now.position);
     const count = now.opened === "output" ? 12 : landing ? 6 : 7;
     const order = ranked(logits(now.changed ?? now.whole));
     now.best = ranked(logits(now.shown))[0];
@@ -394,90 +398,4 @@ function build(model, el, { transformer, tokenizer, read }) {
   })); // prettier-ignore
   if (landing) stops.push(runOnce(el, () => !model.get("step") && run()));
   return () => stops.forEach((stop) => stop());
-}
-
-/** softmax of one row of logits. */
-function cachedRow({ logits }, i) {
-  const z = row(logits, i);
-  const largest = z.reduce((a, b) => Math.max(a, b));
-  const e = z.map((value) => Math.exp(value - largest));
-  const total = e.reduce((a, b) => a + b);
-  return e.map((value) => value / total);
-}
-
-const largestOf = (W, i) => (W ? row(W, i).reduce((best, w, j, all) => (w > all[best] ? j : best), 0) : 0);
-
-/** ‖x′ − x‖ / ‖x‖ of every token: after X, and after each layer. */
-function changeOf(before, after) {
-  let stream = after.X;
-  const share = (A, B) =>
-    Array.from({ length: A.rows }, (_, i) => {
-      const [a, b] = [row(A, i), row(B, i)];
-      const apart = a.map((value, t) => value - b[t]);
-      return Math.sqrt(dot(apart, apart) / Math.max(1e-12, dot(a, a)));
-    });
-  return [
-    share(before.X, after.X),
-    ...before.layers.map((block, l) => {
-      stream = after.layers[l]?.output ?? stream;
-      return share(block.output, stream);
-    }),
-  ];
-}
-
-/** The losses by relation, measured when they are asked for. */
-function measured(transformer, tokenizer, texts, done) {
-  const evaluation = evaluator(transformer, tokenizer, texts);
-  let [whole, changed, asked] = [null, null, null];
-  const measure = {
-    found: () => ({ whole, changed }),
-    stop: evaluation.stop,
-    note: `measured here, on ${texts.length} texts drawn apart from training`,
-    ask(ablate) {
-      const name = JSON.stringify(ablate);
-      if (name === asked) return;
-      asked = name;
-      evaluation.stop();
-      changed = null;
-      const then = (found) => {
-        changed = found;
-        done();
-      };
-      const compare = () => (ablate ? evaluation.run(ablate, then) : done());
-      if (whole) return ablate && compare();
-      evaluation.run({}, (found) => {
-        whole = found;
-        compare();
-      });
-    },
-    list() {
-      if (!whole) return [];
-      const largest = Math.max(1, ...Object.values(whole), ...Object.values(changed ?? {}));
-      return Object.keys(whole).map((name) => ({ name, before: whole[name], after: changed ? changed[name] : null, part: whole[name] / largest, partAfter: changed ? changed[name] / largest : 0 })); // prettier-ignore
-    },
-  };
-  return measure;
-}
-
-/** Call once, when the element is in sight. */
-function runOnce(el, call) {
-  const seen = new IntersectionObserver(([entry]) => {
-    if (!entry.isIntersecting) return;
-    seen.disconnect();
-    call();
-  }, { threshold: 0.5 }); // prettier-ignore
-  seen.observe(el);
-  return () => seen.disconnect();
-}
-
-/** The picked word flies from the list to the end of the sentence's tokens. */
-function fly(picture, el, word) {
-  if (matchMedia("(prefers-reduced-motion: reduce)").matches || !picture.where()) return;
-  const place = picture.where();
-  const from = picture.listAt(0);
-  const to = place.turned ? [place.rows.at(-1) ?? 0, 30] : [place.labels[0] + 30, (place.rows.at(-1) ?? 0) + place.pitch];
-  const ghost = h("b", { class: "mh-ghost", "aria-hidden": "true" }, word);
-  picture.element.append(ghost);
-  const at = (x, y) => `translate(${x}px, ${y}px)`;
-  ghost.animate([{ transform: at(from.x, from.y) }, { transform: at(...to) }], { duration: 320, easing: "ease-in-out" }).onfinish = () => ghost.remove(); // prettier-ignore
 }
