@@ -2,7 +2,7 @@
 
 from playwright.sync_api import expect
 
-expect.set_options(timeout=8_000)
+expect.set_options(timeout=60_000)
 LONG = " ".join(["bats cave"] * 16)  # 32 tokens
 
 
