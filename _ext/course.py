@@ -129,10 +129,13 @@ def prepare_page(
     has_widget = bool(HAS_WIDGET.search(body))
 
     def wanted(asset: Any) -> bool:
-        name = str(getattr(asset, "filename", None) or asset)
-        body_of_script = str(getattr(asset, "attributes", {}).get("body", ""))
-        if "thebe" in name or "thebe" in body_of_script or "THEBE" in body_of_script:
+        name, text = _address(asset), str(getattr(asset, "attributes", {}).get("body", ""))
+        if "thebe" in name.lower() or text.startswith("DOCUMENTATION_OPTIONS"):
             return False
+        if name.endswith("sphinx-book-theme.js"):  # course.js plays its part
+            return False
+        if name.endswith("design-tabs.js"):
+            return "sd-tab-set" in body
         if name.endswith(("mhalib/" + WIDGET_SCRIPT, "mhalib/" + WIDGET_STYLE)):
             return has_widget
         return True
@@ -140,6 +143,17 @@ def prepare_page(
     for kind in ("script_files", "css_files"):
         once = {_address(asset): asset for asset in filter(wanted, context[kind])}
         context[kind] = list(once.values())
+    context["late_scripts"] = [
+        match[1]
+        for asset in context["script_files"]
+        if (match := re.search(r'src="([^"]+)"', context["js_tag"](asset)))
+    ]
+    if pagename == "search":
+        tools = ("_static/searchtools.js", "_static/language_data.js", "searchindex.js")
+        context["late_scripts"] += [context["pathto"](file, 1) for file in tools]
+    context["script_files"] = [
+        asset for asset in context["script_files"] if not getattr(asset, "filename", None)
+    ]
 
     context["title"] = plain_title(context.get("title") or "")
     for side in ("prev", "next"):

@@ -5,6 +5,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from playwright.sync_api import expect
 
 BOOK = "http://book/"  # stands for the folder while links are resolved
 PHONE, ZOOMED, DESK = 320, 640, 1280  # WCAG's narrowest; 1280 at 200 %; at 100 %
@@ -23,16 +24,27 @@ EACH_LOOK_ONCE = """() => {
 }"""
 
 
+# What a browser does that keeps nothing for a site: cookies blocked, storage refused.
+KEEPS_NOTHING = """for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) {
+  const get = () => { throw new DOMException(`${name} is denied`, "SecurityError"); };
+  Object.defineProperty(window, name, { configurable: true, get });
+}"""
+
+
 @pytest.fixture(scope="module", params=["light", "dark"])
 def walk(request, server, pages, reader):
-    """Walk through the book once in each colour scheme; return what was found on the way."""
+    """Walk through the book once in each colour scheme, in the dark with a browser that keeps
+    nothing; return what was found on the way."""
     options = {"resultTypes": ["violations"], "preload": False}  # no files fetched by axe itself
     if request.param == "dark":
         options["runOnly"] = COLOURS
     page, complaints = reader(server, color_scheme=request.param, viewport=START)
+    if request.param == "dark":
+        page.add_init_script(KEEPS_NOTHING)
     found = {"complaints": complaints, "wide": [], "axe": []}
     for name in pages:
         page.goto(f"{server}/{name}", wait_until="load")
+        page.wait_for_selector("html[data-ready]")
         assert page.evaluate("document.documentElement.dataset.theme") == request.param
         for width in (PHONE, ZOOMED, DESK) if request.param == "light" else ():
             page.set_viewport_size({"width": width, "height": 900})
@@ -62,7 +74,7 @@ def test_pages_from_a_folder_are_silent_too(site, pages, reader):
     page, complaints = reader(site.as_uri())
     for name in pages:
         page.goto(f"{site.as_uri()}/{name}", wait_until="load")
-    page.evaluate("new Promise((done) => setTimeout(done, 100))")
+        page.wait_for_selector("html[data-ready]")
     assert complaints == []
 
 
@@ -84,6 +96,30 @@ def test_the_keyboard_skips_to_the_text_and_shows_where_it_is(server, reader):
         stop = page.evaluate(shows)
         assert stop["marked"] and stop["inside"], stop
         assert count or "#main-content" in stop["stop"]  # the first stop skips the navigation
+
+
+def test_everything_works_in_a_browser_that_keeps_nothing(server, reader):
+    page, complaints = reader(server, viewport=START, color_scheme="light")
+    page.add_init_script(KEEPS_NOTHING)
+    page.goto(f"{server}/chapters/04-scaling.html")
+    page.wait_for_selector("html[data-ready]")
+    page.click("main .theme-switch-button")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    question = page.locator(".quiz").first
+    question.locator("input").first.check()
+    question.get_by_role("button", name="Check").click()
+    expect(question.locator(".quiz-told")).not_to_be_empty()
+    figure = page.locator("figure.mhalib-widget").first
+    figure.scroll_into_view_if_needed()
+    expect(figure.locator(".mhalib-live input").first).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.keyboard.type("mask")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/search.html?q=mask")
+    page.locator("#search-results a[href*='glossary']").first.click()
+    page.wait_for_url("**/glossary.html*")
+    page.wait_for_selector("html[data-ready]")
+    assert complaints == []
 
 
 MOVING = """() => [...document.querySelectorAll("*")].filter((part) => {

@@ -1,0 +1,145 @@
+"""Each control of the theme, pressed on every page, at five widths, by mouse, touch and keyboard."""
+
+import re
+
+import pytest
+from playwright.sync_api import Error, expect
+
+WIDTHS = (320, 390, 768, 1100, 1400)
+WAYS = ("mouse", "touch", "keyboard")
+THOROUGH = {"chapters/08-train-it-yourself.html", "search.html"}  # at each width in each way
+CONTENTS_FIT, MENU_FITS = 1200, 960  # from these widths on the theme shows them as columns
+MIDDLE = """(control) => {
+  control.scrollIntoView({ block: "center" });
+  const box = control.getBoundingClientRect();
+  const middle = [box.x + box.width / 2, box.y + box.height / 2];
+  const there = document.elementFromPoint(...middle);
+  if (!control.contains(there)) throw new Error(`${there?.outerHTML.slice(0, 80)} is in the way`);
+  return middle;
+}"""
+
+
+class Presser:
+    """A page, and the ways of pressing what is on it."""
+
+    def __init__(self, page):
+        self.page = page
+
+    def press(self, way, control):
+        if way == "keyboard":
+            control.focus()
+            self.page.keyboard.press("Enter")
+            return
+        box = control.evaluate(MIDDLE)
+        (self.page.mouse.click if way == "mouse" else self.page.touchscreen.tap)(*box)
+
+    def leave(self, dialog, opener=None):
+        """Escape closes the dialog; the focus is back where it was."""
+        self.page.keyboard.press("Escape")
+        expect(dialog).to_be_hidden()
+        if opener:
+            expect(opener).to_be_focused()
+
+    def column(self, way, side, width, fits, entry):
+        """The menu or the contents: a column that goes and comes, or a dialog that opens."""
+        page = self.page
+        button = page.locator(f"main .{side}-toggle")
+        column = page.locator(f"#pst-{side}-sidebar")
+        if width >= fits:
+            if side == "primary":
+                for shown in (False, True):
+                    self.press(way, button)
+                    expect(column).to_be_visible(visible=shown)
+            return
+        dialog = page.locator(f"#pst-{side}-sidebar-modal")
+        expect(column).to_be_hidden()
+        self.press(way, button)
+        expect(dialog.locator(entry)).to_be_visible()
+        assert dialog.bounding_box()["width"] <= width
+        self.leave(dialog, button)
+        assert column.locator("a").count(), "the links are not back in their column"
+
+    def search(self, way, opener):
+        page = self.page
+        dialog = page.locator("#pst-search-dialog")
+        if own := page.locator("main form.bd-search").count():
+            field = page.locator("main form.bd-search input")
+        else:
+            field = dialog.locator("input")
+        if opener:
+            self.press(way, opener)
+        else:
+            page.keyboard.press("Control+k")
+        expect(field).to_be_focused()
+        assert field.bounding_box()["width"] > 150
+        if not own:
+            self.leave(dialog, opener)
+
+    def theme(self, way):
+        root = self.page.locator("html")
+        button = self.page.locator("main .theme-switch-button")
+        for mode, theme in (("dark", "dark"), ("light", "light"), ("auto", "light")):
+            self.press(way, button)
+            expect(root).to_have_attribute("data-theme", theme)
+            expect(root).to_have_attribute("data-mode", mode)
+            shown = button.locator(".theme-switch:visible")
+            expect(shown).to_have_attribute("data-mode", mode)
+
+    def toggle(self, way):
+        fold = self.page.locator(".admonition.toggle").first
+        if not fold.count():
+            return
+        inside = fold.locator(":scope > :not(.admonition-title)").first
+        for shown in (True, False):
+            self.press(way, fold.locator(".toggle-button"))
+            expect(inside).to_be_visible(visible=shown)
+
+    def copy(self, way):
+        code = self.page.locator("div.highlight").first
+        if not code.count():
+            return
+        self.page.evaluate("navigator.clipboard.writeText('')")
+        button = code.locator(".copybtn")
+        self.press(way, button)
+        expect(button).to_have_attribute("data-tooltip", "Copied!")
+        text = code.locator("pre").inner_text().strip()
+        copied = self.page.evaluate("navigator.clipboard.readText()").strip()
+        assert copied == "\n".join(re.sub(r"^(>>>|\.\.\.) ?", "", li) for li in text.split("\n"))
+
+
+def read(page, address):
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+
+
+@pytest.mark.timeout(600)
+def test_every_control_does_what_it_is_for(server, pages, reader):
+    page, complaints = reader(server, has_touch=True)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    presser = Presser(page)
+    each = [(WIDTHS[k % 5], WAYS[k % 3]) for k in range(15)]
+    wrong = []
+    for i, name in enumerate(pages):
+        read(page, f"{server}/{name}")
+        contents = page.locator("#pst-page-toc-nav a").count()
+        for width, way in each if name in THOROUGH else [each[i % len(each)]]:
+            page.set_viewport_size({"width": width, "height": 800})
+            try:
+                page.evaluate("scrollTo(0, 0)")
+                presser.column(way, "primary", width, MENU_FITS, "a:text('Glossary')")
+                if contents:
+                    presser.column(way, "secondary", width, CONTENTS_FIT, "a >> nth=0")
+                for opener in page.locator(".search-button__button:visible").all():
+                    presser.search(way, opener)
+                presser.search(way, None)
+                presser.theme(way)
+                presser.toggle(way)
+                presser.copy(way)
+            except (AssertionError, Error) as mistake:
+                wrong.append(f"{name} at {width} px by {way}: {mistake}")
+                assert len(wrong) < 5, "\n".join(wrong)
+                read(page, f"{server}/{name}")  # nothing open is left behind
+
+
+assert wrong == [], "\n".join(wrong)
+assert complaints == []
