@@ -44,6 +44,7 @@ pdf: html ## print the built book, into _build/course.pdf
 
 bench: html ## bytes, requests and times of each page, beside Jupyter Book's own template
 	$(BIN)/python -m benchmarks.pages
+	$(BIN)/python -m benchmarks.phone
 
 audit: ready ## known weaknesses of the pinned packages
 	$(BIN)/python -m pip install --quiet pip-audit -c constraints.txt

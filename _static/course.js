@@ -80,17 +80,22 @@
     event.preventDefault();
     search(document.activeElement);
   });
-  // Excerpts are read from the pages, which file:// forbids.
-  if (location.protocol === "file:") DOCUMENTATION_OPTIONS.SHOW_SEARCH_SUMMARY = false;
+  // ---- on paper as in the light
+  addEventListener("beforeprint", () => {
+    root.dataset.theme = "light";
+  });
+  addEventListener("afterprint", () => setMode(root.dataset.mode));
 
   // ---- the menu's place on the page before; else the page's own entry is in sight
   const menu = byId("pst-primary-sidebar");
-  requestAnimationFrame(() => {
-    const before = sessionStorage.getItem("menu");
-    if (before) menu.scrollTop = before;
-    else all(".current", menu).at(-1)?.scrollIntoView({ block: "nearest" });
-  });
-  addEventListener("pagehide", () => sessionStorage.setItem("menu", menu.scrollTop));
+  if (menu) {
+    requestAnimationFrame(() => {
+      const before = sessionStorage.getItem("menu");
+      if (before) menu.scrollTop = before;
+      else all(".current", menu).at(-1)?.scrollIntoView({ block: "nearest" });
+    });
+    addEventListener("pagehide", () => sessionStorage.setItem("menu", menu.scrollTop));
+  }
 
   // ---- the page's contents mark the heading that is being read
   const entries = all("#pst-page-toc-nav a");
@@ -130,7 +135,7 @@
     for (const node of changes.flatMap((change) => [...change.addedNodes])) {
       if (node.matches?.(scrolls)) sizes.observe(node);
     }
-  }).observe(byId("main-content"), { childList: true, subtree: true });
+  }).observe(document.body, { childList: true, subtree: true });
 
   // ---- pointing at a dimension (n, d_k, …) marks it everywhere on the page
   document.addEventListener("pointerover", (event) => {

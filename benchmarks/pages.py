@@ -100,7 +100,9 @@ def visit(browser: Browser, addresses: list[str]) -> dict[str, float]:
         cost.update(bytes=0.0, requests=0, failed=0)
         page.goto(address, wait_until="load")
         page.wait_for_timeout(700)
-        page.mouse.wheel(0, 100_000)  # down the page, so that what loads when seen is counted
+        for _ in range(page.evaluate("Math.ceil(document.body.scrollHeight / 800)")):
+            page.mouse.wheel(0, 800)  # down the page, so that what loads when seen is counted
+            page.evaluate("new Promise(requestAnimationFrame)")
         page.wait_for_timeout(700)
     cost.update(page.evaluate("measured"))
     context.close()

@@ -34,6 +34,14 @@ def anchor(page: str, identifier: str = "") -> str:
     return f"{page.removesuffix('.html').replace('/', '-')}--{identifier}"
 
 
+def plain(math: Tag) -> str:
+    """A formula's MathML as text: √d_k."""
+    between = {"msub": "_", "msup": "^"}.get(math.name, "")
+    parts = [part for part in math.children if getattr(part, "name", "") != "annotation"]
+    text = between.join(plain(part) if isinstance(part, Tag) else str(part) for part in parts)
+    return f"√{text}" if math.name == "msqrt" else text
+
+
 def article(soup: BeautifulSoup, page: str, pages: list[str]) -> Tag:
     """What a page says, with its links pointing inside the one document."""
     body = soup.select_one("article.bd-article")
@@ -41,6 +49,11 @@ def article(soup: BeautifulSoup, page: str, pages: list[str]) -> Tag:
         raise ValueError(f"{page} has no article")
     for tag in body.select("script, .headerlink, .copybtn, nav.contents"):
         tag.decompose()
+    for formula in body.select(":is(h1, h2, h3) .katex"):  # else the outline leaves it out
+        text = soup.new_tag("span", attrs={"class": "course-outline"})
+        if math := formula.select_one("math"):
+            text.string = plain(math)
+        formula.insert(0, text)
     for tag in body.find_all(id=True):
         tag["id"] = anchor(page, tag["id"])
     for name in ("aria-labelledby", "aria-describedby", "for"):

@@ -1,11 +1,12 @@
 """The book's own extensions, function by function."""
 
+import json
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
-import tinycss2
 from PIL import Image, ImageDraw
 
 EXTENSIONS = str(Path(__file__).parents[2] / "_ext")
@@ -65,22 +66,59 @@ def test_launch_buttons_only_with_an_address(monkeypatch):
     assert binder["url"].endswith("owner/name/main?urlpath=lab/tree/chapters/01-tokenization.ipynb")
 
 
-def test_purge_keeps_what_a_page_names():
-    from weight import purge
+def test_a_published_book_offers_its_pdf_and_zip(monkeypatch):
+    import course
 
-    rules = tinycss2.parse_stylesheet(
-        ".used, .unused { color: red } .unused { color: blue } p > a:hover { color: green }"
-        "@media print { .unused { color: red } #used { color: red } }"
-        "@media all { .unused { top: 0 } }"
-        "@keyframes turn { from { top: 0 } }",
-        skip_whitespace=True,
+    monkeypatch.delenv("COURSE_REPOSITORY", raising=False)
+    assert course._downloads() == []
+    monkeypatch.setenv("COURSE_REPOSITORY", "Owner/name")
+    workflow = (Path(EXTENSIONS).parent / ".github/workflows/course.yml").read_text()
+    for file in course._downloads():
+        address, _, name = file["url"].rpartition("/")
+        assert address == "https://owner.github.io/name"
+        assert re.search(rf"cp .*_build/{re.escape(name)}.* _build/html", workflow)
+
+
+def test_the_container_uses_files_that_are_there():
+    root = Path(EXTENSIONS).parent
+    container = json.loads((root / ".devcontainer/devcontainer.json").read_text())
+    used = re.findall(r"\.binder/[\w.]+", container["postCreateCommand"])
+    assert len(used) == 2 and all((root / file).is_file() for file in used)
+
+
+@pytest.mark.parametrize(
+    "latex, text",
+    [
+        (r"\sqrt{d_k}", "√d_k"),
+        (r"Q K^\top", "Q Kᵀ"),
+        (r"n \times d_\text{model}", "n × d_model"),
+        (r"\sigma^2", "σ^2"),
+    ],
+)
+def test_a_formula_where_no_formula_can_stand(latex, text):
+    from course import readable
+
+    assert readable(latex) == text
+
+
+def test_one_stylesheet_holds_what_pages_use_and_all_of_the_books_own(tmp_path):
+    from weight import build_stylesheet
+
+    (tmp_path / "index.html").write_text('<p class="used">the word unused is no class</p>')
+    (tmp_path / "_static" / "theme").mkdir(parents=True)
+    (tmp_path / "_static" / "late.js").write_text('part.className = "made";')
+    (tmp_path / "_static" / "theme" / "theme.css").write_text(
+        ".used, .unused { color: red } .made { color: green } .unused > p { color: blue }"
+        '.used { background: url("dot.svg") } .used::after { content: url(data:,) }'
+        'html[data-theme="dark"] p { color: white } @media all { .unused { top: 0 } }'
     )
-    text = purge(rules, {"used"})
-    assert ".unused" not in text
-    assert text.count("used") == 2
-    assert "p > a:hover" in text
-    assert "@keyframes" in text
-    assert text.count("@media") == 1
+    (tmp_path / "_static" / "own.css").write_text(".later {\n  color: red;\n}\n")
+    build_stylesheet(tmp_path / "_static", tmp_path, ["theme/theme.css", "+own.css"])
+    text = (tmp_path / "_static" / "book.css").read_text()
+    assert "unused" not in text and "@media" not in text
+    for kept in (".used{color:red}", ".made{", "[data-theme=dark] p", ".later{color:red}"):
+        assert kept in text, text
+    assert "url(theme/dot.svg)" in text and "url(data:,)" in text
 
 
 def test_pictures_get_lighter_and_stay_the_same_to_the_eye(tmp_path):

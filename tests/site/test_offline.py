@@ -50,6 +50,8 @@ def test_the_pdf_holds_every_lesson(site, document, chromium, tmp_path):
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
     # no space is lost where the heading wraps
     assert chapters[1].title == "1. Tokenization: from text to numbers"
+    assert any("divided by √d_k" in entry.title for entry in chapters)  # nor a formula in it
+    assert pdf.metadata.title == "Multi-head attention, step by step"
     for title in TITLES:
         chapter = next(entry for entry in chapters if title in entry.title)
         page = pdf.pages[pdf.get_destination_page_number(chapter)]

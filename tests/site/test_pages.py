@@ -1,10 +1,12 @@
 """Every page of the built book, in Chromium: silent, self-contained, narrow, accessible."""
 
+import re
 from urllib.parse import unquote, urldefrag, urljoin
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
+from PIL import Image
 from playwright.sync_api import expect
 
 BOOK = "http://book/"  # stands for the folder while links are resolved
@@ -180,6 +182,125 @@ def test_search_finds_a_word_offline(site, reader):
     page.goto(f"{site.as_uri()}/search.html?q=softmax")
     page.wait_for_selector("#search-results li a", timeout=5000)
     assert complaints == []
+
+
+SEARCHED = """() => [...document.querySelectorAll("#search-results li")].map((item) => ({
+  place: item.querySelector("a").getAttribute("href"),
+  title: [...item.querySelectorAll("annotation")].forEach((tex) => tex.remove())
+    ?? item.querySelector("a").textContent,
+  excerpt: item.querySelector(".context")?.textContent ?? "",
+}))"""
+
+
+@pytest.mark.parametrize(
+    "query, first",
+    [
+        ("mask", ["glossary.html#term-mask"]),
+        ("softmax", ["glossary.html#term-softmax", ".softmax"]),
+        ("causal_mask", [".causal_mask"]),
+        ("wrong divisor", ["04-scaling.html#the-wrong-divisor"]),
+    ],
+)
+def test_search_finds_terms_functions_and_headings_first(query, first, server, reader):
+    page, complaints = reader(server, viewport={"width": PHONE, "height": 700})
+    page.goto(f"{server}/search.html?q={query}")
+    expect(page.locator(".search-summary")).to_contain_text("finished")
+    expect(page.locator("#search-results li").last.locator(".context")).to_be_attached()
+    found = page.evaluate(SEARCHED)
+    for one, place in zip(found, first):
+        assert one["place"].endswith(place), found
+    others = found[len(first) :]
+    mentions = [i for i, one in enumerate(others) if "#" not in one["place"]]
+    headings = [i for i, one in enumerate(others) if "#" in one["place"]]
+    assert max(headings, default=-1) < min(mentions, default=99), "a page before a heading"
+    for one in found:
+        assert not re.search(r"\\\\|htmlClass|>>>", one["title"] + one["excerpt"]), one
+        assert not one["excerpt"].startswith("Contents"), one
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    field = page.locator("main form.bd-search")
+    icon, text = field.locator("i").bounding_box(), field.locator("input").bounding_box()
+    assert icon["x"] + icon["width"] <= text["x"] + 1
+    assert complaints == []
+
+
+def test_every_picture_has_its_size(site, pages):
+    """So that nothing moves when it comes, and a link into the page lands where it should."""
+    count = 0
+    for name in pages:
+        for image in BeautifulSoup((site / name).read_text("utf-8"), "html.parser").select("img"):
+            with Image.open((site / name).parent / unquote(image["src"])) as picture:
+                assert (int(image["width"]), int(image["height"])) == picture.size, image
+            count += 1
+    assert count > 10
+
+
+# How much lighter or darker than its ground each text is that stands on paper.
+CONTRASTS = """() => {
+  const rgb = (css) => css.match(/[\\d.]+/g).map(Number);
+  const linear = (v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  const light = (css) => {
+    const [r, g, b] = rgb(css).map((v) => linear(v / 255));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = getComputedStyle(e).backgroundColor;
+      if ((rgb(colour)[3] ?? 1) > 0.5) return colour;
+    }
+    return "rgb(255, 255, 255)";
+  };
+  const texts = "article :is(pre, code, p, td, .admonition-title), article pre span";
+  return [...document.querySelectorAll(texts)].filter((e) => e.checkVisibility()).map((e) => {
+      const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x);
+      return [(a + 0.05) / (b + 0.05), e.outerHTML.slice(0, 90)];
+    }).filter(([contrast]) => contrast < 4);
+}"""
+
+
+def test_printing_from_the_dark_is_printing_from_the_light(server, reader):
+    page, _ = reader(server, color_scheme="dark")
+    for name in ("chapters/04-scaling.html", "chapters/api.html"):
+        page.goto(f"{server}/{name}")
+        page.wait_for_selector("html[data-ready]")
+        page.emulate_media(media="print")
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        assert page.evaluate(CONTRASTS) == []
+        (title,) = page.locator("h1:visible").all_inner_texts()
+        assert "\\" not in title
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.emulate_media(media="screen")
+
+
+# What stays where it is while the page scrolls, and how much of the window it takes.
+COVERED = """() => [...document.querySelectorAll("body *")].filter((e) => {
+  const style = getComputedStyle(e), box = e.getBoundingClientRect();
+  return ["sticky", "fixed"].includes(style.position)
+    && e.checkVisibility({ visibilityProperty: true })
+    && box.width > innerWidth / 2 && box.height && box.bottom > 0 && box.top < innerHeight;
+}).map((e) => [e.className, e.getBoundingClientRect().height])"""
+
+
+def test_at_400_percent_nothing_covers_the_page(server, reader):
+    page, _ = reader(server, viewport={"width": 320, "height": 256})
+    for name in ("index.html", "chapters/04-scaling.html", "chapters/machine.html"):
+        page.goto(f"{server}/{name}")
+        page.wait_for_selector("html[data-ready]")
+        page.evaluate("document.querySelector('figure.mhalib-widget')?.scrollIntoView()")
+        page.evaluate("scrollBy(0, 300)")
+        assert sum(height for _, height in page.evaluate(COVERED)) <= 64, name
+
+
+def test_icons_are_there_in_colours_of_the_readers_own(server, reader):
+    page, _ = reader(server, viewport={"width": 700, "height": 800}, forced_colors="active")
+    page.goto(f"{server}/chapters/04-scaling.html")
+    icons = page.locator("main :is(i, span)[class*='fa-']:visible")
+    drawn = icons.evaluate_all(
+        "all => all.map((e) => getComputedStyle(e)).map((s) => [s.maskImage, s.backgroundColor])"
+    )
+    paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert len(drawn) >= 4
+    assert all(mask != "none" and colour != paper for mask, colour in drawn), drawn
 
 
 def test_the_policy_forbids_other_hosts_and_scripts_in_attributes(server, pages, site, reader):
