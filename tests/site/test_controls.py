@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import Error, expect
 
+expect.set_options(timeout=60_000)  # a busy machine is no fault of the page
 WIDTHS = (320, 390, 768, 1100, 1400)
 WAYS = ("mouse", "touch", "keyboard")
 THOROUGH = {"chapters/08-train-it-yourself.html", "search.html"}  # at each width in each way

@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from PIL import Image
 from playwright.sync_api import expect
 
+expect.set_options(timeout=60_000)  # a busy machine is no fault of the page
 BOOK = "http://book/"  # stands for the folder while links are resolved
 PHONE, ZOOMED, DESK = 320, 640, 1280  # WCAG's narrowest; 1280 at 200 %; at 100 %
 START = {"width": DESK, "height": 900}
