@@ -51,8 +51,7 @@ class VocabHeadWidget(ModelWidget):
     generated = Ids().tag(sync=True, state=True)
     seed = Whole(1, 0, 2**32 - 1).tag(sync=True, state=True)
     task = traitlets.Unicode(
-        "How close does the model come to the exact probabilities? Then lower the temperature "
-        "to 0.1: what happens to the list?"
+        "How close are the bars to the exact ticks? Then lower the temperature to 0.1."
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
         "Bars: the model's probabilities, and those that sampling draws from. The line across a "

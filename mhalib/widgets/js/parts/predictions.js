@@ -48,6 +48,7 @@ function bars({ tag, onPick = null }) {
         meters[0].classList.toggle("mh-marked", mark !== null);
         if (mark !== null) meters[0].style.setProperty("--mark", mark);
         meters[1].hidden = after === null;
+        meters[1].classList.toggle("mh-cut", after === 0);
         if (after !== null) share(meters[1], after);
         fit(item.lastChild, figures.length, () => h("span"));
         figures.forEach(([text, className = ""], f) => {

@@ -1,18 +1,17 @@
 // Chapter 7: from the last layer's vector to the next word.
 
-import { button, pick, resetButton, slider } from "../../parts/controls.js";
-import { exactNext, idsOf, sentenceBox, show, showExact, withModel } from "../../parts/course.js";
 import { fixed } from "../../math/format.js";
-import { assign, cached, h, rich, say, watch } from "../../parts/dom.js";
-import { heatmap } from "../../parts/heatmap.js";
-import { draw, samplingProbabilities } from "../../math/vocab.js";
 import { word } from "../../math/normals.js";
-import { dataTable } from "../../parts/table.js";
 import { dot, matrix, row } from "../../math/tensor.js";
+import { draw, samplingProbabilities } from "../../math/vocab.js";
+import { button, sentence, slider, toolbar } from "../../parts/bar.js";
+import { exactNext, show, showExact, withModel } from "../../parts/course.js";
+import { assign, cached, h, rich, say, watch } from "../../parts/dom.js";
+import { frame } from "../../parts/frame.js";
 import { predictions } from "../../parts/predictions.js";
+import { productPicture } from "./picture.js";
 
 const NAMES = ["text", "position", "word", "temperature", "top_k", "top_p", "generated", "seed"];
-const MAX_LENGTH = 48;
 
 export default function view(model, el) {
   return withModel(model, el, (course) => build(model, el, course));
@@ -21,29 +20,82 @@ export default function view(model, el) {
 function build(model, el, course) {
   const { transformer, tokenizer } = course;
   const stops = [];
+  const longest = model.get("limits").position.max + 1;
   const stop = tokenizer.encode(".")[0];
   const read = cached((key) => transformer.forward(key.split(",").map(Number)));
   const exactAfter = cached((key) => exactNext(course, key.split(",").map(Number)));
-  let now;
+  let now = null;
 
-  const token = pick(model, "position", stops, "read the prediction after");
-  const list = predictions({ count: 8, onPick: (id) => assign(model, { word: id }) });
-  const against = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const product = heatmap({
-    label: "Dot product, feature by feature",
-    onMove: (i, t) => {
-      product.mark([
-        [0, t, 3, 1],
-        [i, t, 1, 1, "mh-strong"],
-      ]);
-      const [x, e, p] = [0, 1, 2].map((r) => fixed(now.product.data[r * now.product.cols + t], 3));
-      say(feature, `feature ${t}: ${x} × ${e} = ${p}`);
-    },
+  const ids = () => [...course.read(model.get("text")), ...model.get("generated")].slice(0, longest);
+  const settings = () => ({
+    temperature: model.get("temperature"),
+    topK: model.get("top_k"),
+    topP: model.get("top_p"),
   });
-  const feature = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const sum = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const writing = h("p", { class: "mh-writing" });
-  const table = dataTable("Logits and probabilities of the likeliest tokens", () => ({
+  function write(count) {
+    const generated = [...model.get("generated")];
+    const all = ids();
+    for (let k = 0; k < count && all.length && all.length < longest; k++) {
+      const logits = row(transformer.forward(all).logits, all.length - 1);
+      const luck = word(model.get("seed"), generated.length + 1) / 2 ** 32;
+      const id = draw(samplingProbabilities(logits, settings()), luck);
+      generated.push(id);
+      all.push(id);
+      if (id === stop) break;
+    }
+    assign(model, { generated, position: Math.max(0, all.length - 1) });
+  }
+
+  const tokens = toolbar({
+    label: "read the prediction after",
+    className: "mh-writing",
+    flip: (position) => assign(model, { position }),
+  });
+  const list = predictions({ count: 8, onPick: (id) => assign(model, { word: id }) });
+  const plane = productPicture(stops, { now: () => now });
+  const against = h("p", { class: "mh-note" });
+  const range = (from, to, step) =>
+    Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => Number((from + i * step).toFixed(2)));
+  const board = h(
+    "div",
+    { class: "mh-next" },
+    h("div", { class: "mh-next-list" }, list.element, against),
+    h("div", { class: "mh-product" }, h("p", { class: "mh-title" }, rich("the logit: `x` · the word's row of `E`")), plane.element),
+  ); // prettier-ignore
+  const box = frame(model, el, stops, {
+    names: NAMES,
+    top: sentence(model, stops, tokenizer, { also: { generated: [] } }),
+    controls: [
+      slider(model, "temperature", stops, { label: "temperature", steps: range(0.1, 3, 0.1) }),
+      slider(model, "top_k", stops, { label: "top-k", steps: range(0, 40, 1) }),
+      slider(model, "top_p", stops, { label: "top-p", steps: range(0.05, 1, 0.05) }),
+    ],
+    picture: h(
+      "div",
+      { class: "mh-next-board" },
+      h(
+        "div",
+        { class: "mh-write-row" },
+        button("+ next token", () => write(1), { class: "mh-button mh-primary" }),
+        button("to the full stop", () => write(longest)),
+        button("take back", () =>
+          assign(model, { generated: model.get("generated").slice(0, -1), position: Math.max(0, ids().length - 2) }),
+        ),
+        button("other luck", () => assign(model, { seed: (model.get("seed") + 1) % 2 ** 32, generated: [] })),
+      ),
+      tokens.element,
+      board,
+    ),
+    key: [
+      h("span", { class: "mh-key-item mh-key-whole" }, "model"),
+      h("span", { class: "mh-key-item mh-key-changed" }, "drawn from"),
+      h("span", { class: "mh-key-item mh-key-tick" }, "exact, from the grammar"),
+    ],
+    numbers: () => (now ? [likeliest()] : []),
+  });
+
+  const likeliest = () => ({
+    title: "Logits and probabilities of the likeliest tokens (top-k 0: all)",
     head: ["token", "logit", "probability", "with the sampling controls", "exact"],
     rows: [...now.after.keys()]
       .sort((a, b) => now.before[b] - now.before[a])
@@ -55,100 +107,31 @@ function build(model, el, course) {
         fixed(now.after[id], 4),
         now.exact ? fixed(now.exact.get(id) ?? 0, 4) : "unknown",
       ]),
-  }));
-
-  const prompt = () => idsOf(tokenizer, model.get("text"));
-  const ids = () => [...prompt(), ...model.get("generated")].slice(0, MAX_LENGTH);
-  const settings = () => ({
-    temperature: model.get("temperature"),
-    topK: model.get("top_k"),
-    topP: model.get("top_p"),
   });
-  const nextId = (all, step) => {
-    const logits = row(transformer.forward(all).logits, all.length - 1);
-    return draw(samplingProbabilities(logits, settings()), word(model.get("seed"), step + 1) / 2 ** 32);
-  };
-  function write(count) {
-    const generated = [...model.get("generated")];
-    const all = ids();
-    for (let k = 0; k < count && all.length && all.length < MAX_LENGTH; k++) {
-      const id = nextId(all, generated.length);
-      generated.push(id);
-      all.push(id);
-      if (id === stop) break;
-    }
-    assign(model, { generated, position: Math.max(0, all.length - 1) });
-  }
 
-  const range = (from, to, step) =>
-    Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => Number((from + i * step).toFixed(2)));
-  el.append(
-    h(
-      "div",
-      { class: "mh-controls" },
-      sentenceBox(model, stops, tokenizer, { also: { generated: [] } }),
-      token.element,
-      slider(model, "temperature", stops, { label: "temperature", steps: range(0.1, 3, 0.1), integer: false }),
-      slider(model, "top_k", stops, { label: "top-k (0: all)", steps: range(0, 40, 1) }),
-      slider(model, "top_p", stops, { label: "top-p", steps: range(0.05, 1, 0.05), integer: false }),
-    ),
-    h(
-      "div",
-      { class: "mh-panel" },
-      h("p", { class: "mh-title" }, "generate"),
-      writing,
-      h(
-        "div",
-        { class: "mh-row" },
-        button("next token", () => write(1)),
-        button("to the full stop", () => write(MAX_LENGTH)),
-        button("take back", () =>
-          assign(model, { generated: model.get("generated").slice(0, -1), position: Math.max(0, ids().length - 2) }),
-        ),
-        button("other luck", () => assign(model, { seed: (model.get("seed") + 1) % 2 ** 32, generated: [] })),
-        resetButton(model, NAMES),
-      ),
-    ),
-    h(
-      "div",
-      { class: "mh-grid-2" },
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, "probabilities of the next token"),
-        list.element,
-        h(
-          "p",
-          { class: "mh-legend" },
-          h("span", { class: "mh-key mh-key-before" }, "model"),
-          h("span", { class: "mh-key mh-key-exact" }, "exact, from the grammar"),
-          h("span", { class: "mh-key mh-key-after" }, "with the sampling controls"),
-        ),
-        against,
-      ),
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, rich("the logit of the chosen word: `x` · its row of `E`")),
-        product.element,
-        h("p", { class: "mh-note" }, "each row of colours has its own scale"),
-        feature,
-        sum,
-        table.element,
-      ),
-    ),
-  );
+  function compare(exact, before) {
+    if (!exact?.size) return exact ? "In the course’s language the text is over here." : "No text of the course’s language starts like this: there is no exact answer."; // prettier-ignore
+    const entries = [...exact];
+    const least = entries.reduce((total, [, p]) => total - p * Math.log(p), 0);
+    const ours = entries.reduce((total, [id, p]) => total - p * Math.log(before[id]), 0);
+    return `Expected loss here: ${fixed(ours, 3)} nats; the least anyone can reach: ${fixed(least, 3)}.`;
+  }
 
   stops.push(
     watch(model, NAMES, () => {
       const all = ids();
+      const prompt = all.length - Math.min(model.get("generated").length, all.length);
+      const position = Math.max(0, Math.min(model.get("position"), all.length - 1));
       const labels = all.map((id) => show(tokenizer, id));
-      token.update(labels);
+      tokens.update(labels.map((label, i) => ({ label, on: i === position, className: i < prompt ? "" : "mh-made" })));
+      board.hidden = all.length === 0;
       if (!all.length) {
-        say(writing, "Type the beginning of a sentence.");
+        now = null;
+        plane.redraw();
+        box.say("Type the beginning of a sentence.");
+        box.changed();
         return;
       }
-      const position = Math.min(model.get("position"), all.length - 1);
       const trace = read(all.join());
       const logits = row(trace.logits, position);
       const before = row(trace.probabilities, position);
@@ -156,47 +139,16 @@ function build(model, el, course) {
       const exact = exactAfter(all.slice(0, position + 1).join());
       const chosen = Math.min(model.get("word"), logits.length - 1);
       list.update(tokenizer, `after “${labels[position]}”`, before, { after, exact, chosen });
-      if (exact?.size) {
-        const entries = [...exact];
-        const least = entries.reduce((total, [, p]) => total - p * Math.log(p), 0);
-        const ours = entries.reduce((total, [id, p]) => total - p * Math.log(before[id]), 0);
-        say(against, `Expected loss here: ${fixed(ours, 3)} nats; the least anyone can reach: ${fixed(least, 3)}.`);
-      } else
-        say(
-          against,
-          exact
-            ? "In the course’s language the text is over here."
-            : "No text of the course’s language starts like this: there is no exact answer.",
-        );
-
-      const x = row(trace.output, position);
-      const e = row(transformer.parameters.E, chosen);
-      const strip = matrix(3, x.length);
-      strip.data.set(x);
-      strip.data.set(e, x.length);
-      strip.data.set(
-        x.map((value, t) => value * e[t]),
-        2 * x.length,
+      say(against, compare(exact, before));
+      const [x, e] = [row(trace.output, position), row(transformer.parameters.E, chosen)];
+      const strips = [x, e, x.map((value, t) => value * e[t])].map((data) => matrix(1, x.length, data));
+      now = { logits, before, after, exact, strips, name: show(tokenizer, chosen), sum: dot(x, e) };
+      plane.redraw();
+      box.say(
+        [`logit of “${now.name}” = sum of ${x.length} products = `, h("b", {}, fixed(now.sum, 3))],
+        [`softmax makes it the probability `, h("b", {}, fixed(before[chosen], 4)), `; drawn from: ${fixed(after[chosen], 4)}`], // prettier-ignore
       );
-      now = { logits, before, after, exact, product: strip };
-      const shades = matrix(3, x.length);
-      for (const r of [0, 1, 2]) {
-        const part = row(strip, r);
-        const max = part.reduce((a, b) => Math.max(a, Math.abs(b)), 1e-12);
-        shades.data.set(
-          part.map((value) => value / max),
-          r * x.length,
-        );
-      }
-      product.update({ matrix: shades, rows: ["x", "E row", "product"], kind: "signed" });
-      say(
-        sum,
-        `logit of “${show(tokenizer, chosen)}” = sum of ${x.length} products = ${fixed(dot(x, e), 3)}; softmax makes it the probability ${fixed(before[chosen], 4)}`,
-      );
-
-      const start = prompt().length;
-      writing.replaceChildren(tokenizer.decode(all.slice(0, start)), h("mark", {}, tokenizer.decode(all.slice(start))));
-      table.update();
+      box.changed();
     }),
   );
   return () => stops.forEach((end) => end());
