@@ -32,10 +32,8 @@ def test_a_pick_shows_the_dot_product_and_a_cut_word_is_hatched(widget_page):
     expect(page.locator(".mh-next .mh-cut")).to_have_count(5)  # of 8
     page.locator(".mh-predictions button", has_text="toy").click()
     widget = VocabHeadWidget(word=" toy")
-    logit = widget.logits[widget.word]
-    expect(page.locator(".mh-said")).to_contain_text(
-        f"logit of “toy” = sum of 64 products = {logit:.3f}"
-    )
+    said = f"logit of “toy” = sum of 64 products = {widget.logits[widget.word]:.3f}"
+    expect(page.locator(".mh-said")).to_contain_text(said)
     page.locator(".mh-plane").focus()
     page.keyboard.press("ArrowRight")
     expect(page.locator(".mh-plane")).to_contain_text("feature 1:")

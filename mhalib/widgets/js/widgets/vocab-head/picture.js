@@ -7,29 +7,36 @@ import { picture } from "../../parts/picture.js";
 const NAMES = ["x", "E row", "product"];
 const [TALL, PITCH, LEFT] = [30, 50, 54];
 
-export function productPicture(stops, { now }) {
+export function productPicture(stops, { now, told }) {
   let w = 1;
   let feature = 0;
   let passing = null;
+  let said = "";
+  const show = () => {
+    plane.redraw();
+    told(said);
+  };
   const size = () => now()?.strips[0].cols ?? 0;
   const plane = picture(stops, {
     label: "the dot product, feature by feature",
     draw,
-    hit(x, y) {
-      const t = Math.floor((x - LEFT) / w);
-      return t >= 0 && t < size() && y < 3 * PITCH ? t + 1 : null; // from 1: 0 would be nothing
+    hit(x) {
+      if (!size()) return null;
+      return 1 + Math.max(0, Math.min(size() - 1, Math.floor((x - LEFT) / w))); // from 1: 0 would be nothing
     },
     peek(position) {
       passing = position;
-      plane.redraw();
+      show();
     },
     pick(position) {
       feature = position - 1;
-      plane.redraw();
+      passing = null;
+      show();
     },
     arrow(di, dj) {
       feature = Math.max(0, Math.min(size() - 1, feature + (dj || di)));
-      plane.redraw();
+      passing = null;
+      show();
     },
   });
   const words = plane.layer();
@@ -44,7 +51,7 @@ export function productPicture(stops, { now }) {
     w = (width - LEFT) / size();
     const t = passing ? passing - 1 : Math.min(feature, size() - 1);
     const [x, e, p] = state.strips.map(({ data }) => fixed(data[t], 3));
-    const said = `feature ${t}: ${x} × ${e} = ${p}`;
+    said = `feature ${t}: ${x} × ${e} = ${p}`;
     words.write([
       ...NAMES.map((name, k) => ["text", { x: 0, y: k * PITCH + TALL / 2 + 4, class: "mh-small-text" }, name]),
       ["rect", { x: LEFT + t * w, y: 0, width: w, height: 2 * PITCH + TALL, class: "mh-outline mh-strong" }],

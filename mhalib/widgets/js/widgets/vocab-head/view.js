@@ -52,7 +52,7 @@ function build(model, el, course) {
     flip: (position) => assign(model, { position }),
   });
   const list = predictions({ count: 8, onPick: (id) => assign(model, { word: id }) });
-  const plane = productPicture(stops, { now: () => now });
+  const plane = productPicture(stops, { now: () => now, told: (feature) => now && box.say(logitOf(), feature) });
   const against = h("p", { class: "mh-note" });
   const range = (from, to, step) =>
     Array.from({ length: Math.round((to - from) / step) + 1 }, (_, i) => Number((from + i * step).toFixed(2)));
@@ -94,6 +94,10 @@ function build(model, el, course) {
     numbers: () => (now ? [likeliest()] : []),
   });
 
+  const logitOf = () => [
+    `logit of “${now.name}” = sum of ${now.strips[0].cols} products = `,
+    h("b", {}, fixed(now.sum, 3)),
+  ];
   const likeliest = () => ({
     title: "Logits and probabilities of the likeliest tokens (top-k 0: all)",
     head: ["token", "logit", "probability", "with the sampling controls", "exact"],
@@ -145,7 +149,7 @@ function build(model, el, course) {
       now = { logits, before, after, exact, strips, name: show(tokenizer, chosen), sum: dot(x, e) };
       plane.redraw();
       box.say(
-        [`logit of “${now.name}” = sum of ${x.length} products = `, h("b", {}, fixed(now.sum, 3))],
+        logitOf(),
         [`softmax makes it the probability `, h("b", {}, fixed(before[chosen], 4)), `; drawn from: ${fixed(after[chosen], 4)}`], // prettier-ignore
       );
       box.changed();
