@@ -29,6 +29,7 @@ class EmbeddingWidget(ModelWidget):
     word : id of the chosen token; its text is accepted too; by default " bats"
     words : ids on the map; if not given, the tokens that are whole words
     table : "trained" rows of E, or "random" normal ones from `seed`
+    shown : "meaning", the map and the neighbours, or "place", the code of the positions
     n, d_model : size of the table of positions
 
     Examples
@@ -42,16 +43,18 @@ class EmbeddingWidget(ModelWidget):
     word = Whole(0, 0, 10**6).tag(sync=True, state=True)
     words = Positions().tag(sync=True, state=True)
     table = Choice("trained", ("trained", "random")).tag(sync=True, state=True)
+    shown = Choice("meaning", ("meaning", "place")).tag(sync=True, state=True)
     n = Whole(32, 2, 64).tag(sync=True, state=True)
     d_model = Whole(64, 2, 128).tag(sync=True, state=True)
     seed = Whole(1, 0, 2**32 - 1).tag(sync=True, state=True)
     task = traitlets.Unicode(
-        "Which words should be the neighbours of “bats”? Guess, then look. And with random rows?"
+        "Which words should be near “bats”? Guess, then look. And with random rows?"
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "Top: each dot is the row of E of one word, scaled to length 1 and seen from the "
-        "side from which the rows differ most; the list beside it uses all `d_model` features. "
-        "Bottom: the sinusoidal code of the positions, and the dot product of the first with each."
+        "Each dot is the row of E of one word, scaled to length 1, seen from the side from which "
+        "the rows differ most; the list beside it, and the arithmetic below, use all `d_model` "
+        "features. Click a word to choose it, point at another to compare. Under “place”: the "
+        "sinusoidal code of the positions, and the dot product of the chosen row with each."
     ).tag(sync=True, state=True)
 
     def __init__(

@@ -46,13 +46,13 @@ class LayersWidget(ModelWidget):
     depth = Whole(3, 0, 99).tag(sync=True, state=True)
     norm = Choice("post", ("post", "pre")).tag(sync=True, state=True)
     task = traitlets.Unicode(
-        "Follow “bats” into the layers: where do the two meanings part? Then follow “the” before "
-        "“baseball”."
+        "Follow “bats”: where do its two meanings part? Then follow “the”."
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "The stream of one token, from `X` to the last layer. Its cosine with the same word in "
-        "another sentence shows how context changes it. At the bottom: how much each token moves "
-        "when the chosen one is replaced."
+        "One row a stage, from `X` to the last layer: the vector of the token, its cosine with the "
+        "same word in the other sentence, and how much each token moves when the chosen one is "
+        "replaced. Pick a row, and the model is read there: below is what it would say next. Pick "
+        "any number, or move with the arrow keys: its arithmetic stands below."
     ).tag(sync=True, state=True)
 
     def __init__(
@@ -66,6 +66,11 @@ class LayersWidget(ModelWidget):
         self.depth = min(self.depth, self.transformer.config.n_layers)
         self.words = self.words or whole_words(self.tokenizer)
         self.replacement = self.replacement or self.words[0]
+
+    def _limits(self) -> dict[str, Any]:
+        limits = super()._limits()
+        limits["other"]["tokens"] = limits["text"]["tokens"]
+        return limits
 
     @property
     def ablation(self) -> Ablation:

@@ -52,13 +52,13 @@ class ScalingWidget(CourseWidget):
     scale = Choice("none", ("none", "sqrt_d_k", "d_k", "sqrt_d_model")).tag(sync=True, state=True)
     seed = Whole(1, 0, 2**32 - 1).tag(sync=True, state=True)
     task = traitlets.Unicode(
-        "Drag `d_k` to 512 without a divisor. What happens to the largest weight? "
-        "Then divide by √`d_k`."
+        "Drag `d_k` to 512. What happens to the largest weight? Then divide by √`d_k`."
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "32 random queries meet random keys. Left: all their scores, with the curve theory gives. "
-        "Right: the softmax of the first query. Below: averages over the 32 queries, and how each "
-        "goes with `d_k` (from 1 to 1024) under the four divisors."
+        "32 random queries meet random keys. Above, all their scores with the curve theory gives, "
+        "and the softmax of the first query. Below, averages over the 32 queries, and how each "
+        "goes with `d_k` under the four divisors: drag in a small chart, and `d_k` follows. Pick "
+        "a bar, or move with the arrow keys: its arithmetic stands below."
     ).tag(sync=True, state=True)
 
     @property

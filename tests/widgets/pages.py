@@ -27,3 +27,19 @@ def read_out(page):
 def choose(page, name, value):
     """Choose a value by its segment."""
     page.locator(f"[name^=mh-{name}-][value='{value}']").first.check()
+
+
+def overlaps(page):
+    """Pairs of words in the pictures that lie over each other; slanted ones do not count."""
+    return page.evaluate(
+        """() => {
+            const shown = [...document.querySelectorAll("figure.mhalib-widget .mh-plane text")]
+                .filter((e) => e.textContent && !e.getAttribute("transform"))
+                .map((e) => [e.textContent, e.getBoundingClientRect()]);
+            const cross = ([, p], [, q]) =>
+                Math.min(p.right, q.right) - Math.max(p.left, q.left) > 1 &&
+                Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 3;
+            return shown.flatMap((a, i) =>
+                shown.slice(i + 1).filter((b) => cross(a, b)).map((b) => [a[0], b[0]]));
+        }"""
+    )

@@ -35,6 +35,7 @@ def test_arrow_keys_read_cells_and_focus_stays(widget_page, widget, settle):
     page = ready(widget_page(widget().html()))
     surface = page.locator(":is(.mh-map, .mh-plane):visible").first
     surface.focus()
+    page.keyboard.press("PageUp")
     read = []
     for key in ("Home", "ArrowRight", "ArrowDown", "End", "PageDown"):
         page.keyboard.press(key)

@@ -1,9 +1,9 @@
 """The scaling widget on a page opened from file:// in Chromium, with the network cut."""
 
-import re
 import statistics
 
 import pytest
+from pages import choose, overlaps, ready
 from playwright.sync_api import expect
 
 from mhalib.widgets import ScalingWidget
@@ -14,12 +14,19 @@ FRAME = 16  # ms
 @pytest.fixture
 def shown(widget_page):
     """A page with one scaling widget, d_k = 16."""
-    return widget_page(ScalingWidget(d_k=16).html())
+    return ready(widget_page(ScalingWidget(d_k=16).html()))
+
+
+def table(page, title):
+    part = page.locator(".mh-more", has=page.get_by_text("numbers", exact=True))
+    part.evaluate("e => { e.open = true; }")
+    rows = page.get_by_role("region", name=title).locator("tbody tr")
+    return rows.evaluate_all("all => all.map((r) => [...r.children].map((c) => c.textContent))")
 
 
 def value(page, title):
-    tile = page.locator(".mh-tile", has_text=title)
-    return float(tile.locator("output").inner_text().replace("−", "-"))
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    return float(dict(table(page, "The measures"))[title].replace("−", "-"))
 
 
 def three_digits(number):
@@ -28,9 +35,9 @@ def three_digits(number):
 
 def test_shows_numpys_values(shown):
     said = ScalingWidget(d_k=16).statistics
-    assert value(shown, "Score variance") == three_digits(said["variance"])
-    assert value(shown, "Largest weight") == three_digits(said["largest weight"])
-    assert value(shown, "Entropy") == three_digits(said["entropy"])
+    assert value(shown, "score variance") == three_digits(said["variance"])
+    assert value(shown, "largest weight") == three_digits(said["largest weight"])
+    assert value(shown, "entropy") == three_digits(said["entropy"])
     assert value(shown, "Jacobian norm") == three_digits(said["jacobian norm"])
 
 
@@ -44,7 +51,7 @@ def test_drag_moves_d_k(shown):
     exact = shown.get_by_label("d_k, exact value")
     expect(exact).to_have_value("1024")
     expected = ScalingWidget(d_k=1024).statistics
-    assert value(shown, "Largest weight") == three_digits(expected["largest weight"])
+    assert value(shown, "largest weight") == three_digits(expected["largest weight"])
 
 
 def test_keyboard_steps_and_focus_stays(shown):
@@ -63,8 +70,8 @@ def test_touch_chooses_the_divisor(widget_page):
     )
     page.locator(".mh-segments label", has_text="√dk").first.tap()
     expected = ScalingWidget(d_k=512, scale="sqrt_d_k").statistics
-    expect(page.locator(".mh-tile output").first).to_have_text(re.compile(r"^[01]\."))
-    assert value(page, "Largest weight") == three_digits(expected["largest weight"])
+    expect(page.locator("[name^=mh-scale][value=sqrt_d_k]")).to_be_checked()
+    assert value(page, "largest weight") == three_digits(expected["largest weight"])
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 
@@ -78,27 +85,78 @@ def test_typed_values_are_kept_within_the_limits(shown, typed, taken):
     expect(exact).to_have_value(taken)
 
 
-def test_arrow_keys_read_single_weights(shown):
-    bars = shown.get_by_role("application", name="Weights of the first query")
-    bars.focus()
-    shown.keyboard.press("ArrowRight")
+def test_arrow_keys_read_bars_and_measures(shown):
+    picture = shown.locator(".mh-plane")
+    said = shown.locator(".mh-readout")
     widget = ScalingWidget(d_k=16)
-    panel = shown.locator(".mh-panel", has=bars)
-    expect(panel.locator("[aria-live=polite]")).to_contain_text(
-        f"key 2 of 64: score {widget.scores[0, 1]:.2f}".replace("-", "−")
-    )
+    largest = widget.statistics["largest weight"]
+    expect(said).to_contain_text(f"largest weight {largest:.3f} at")
+    picture.focus()
+    shown.keyboard.press("ArrowUp")
+    expect(said).to_contain_text("of 2048 scores lie between")
     shown.keyboard.press("End")
-    expect(panel.locator("[aria-live=polite]")).to_contain_text("key 64 of 64")
-    expect(bars).to_be_focused()
+    shown.keyboard.press("ArrowRight")
+    shown.keyboard.press("ArrowRight")
+    score = f"{widget.scores[0, 1]:.2f}".replace("-", "−")
+    expect(said).to_contain_text(f"key 2 of 64: score {score}, weight")
+    shown.keyboard.press("End")
+    expect(said).to_contain_text("key 64 of 64")
+    expect(picture).to_be_focused()
+
+
+def test_counts_of_scores_are_numpys(shown):
+    shown.locator(".mh-plane").focus()
+    shown.keyboard.press("ArrowUp")
+    for _ in range(24):
+        shown.keyboard.press("ArrowRight")
+    scores = ScalingWidget(d_k=16).scores
+    width = 2 * 16 / 48
+    count = ((scores >= 0) & (scores < width)).sum()
+    expect(shown.locator(".mh-said")).to_have_text(
+        f"{count} of 2048 scores lie between 0 and {width:.3f}"
+    )
+
+
+def test_a_drag_in_a_small_chart_sets_d_k(shown):
+    picture = shown.locator(".mh-plane")
+    picture.scroll_into_view_if_needed()
+    box = picture.bounding_box()
+    at = shown.locator(".mh-here").nth(2).bounding_box()
+    shown.mouse.move(at["x"] + 4, at["y"] + 4)
+    shown.mouse.down()
+    shown.mouse.move(box["x"] + box["width"] - 2, at["y"] - 60, steps=4)
+    shown.mouse.move(at["x"] + 200, at["y"], steps=4)
+    shown.mouse.up()
+    exact = shown.get_by_label("d_k, exact value")
+    expect(exact).not_to_have_value("16")
+    widget = ScalingWidget(d_k=int(exact.input_value()))
+    assert value(shown, "entropy") == three_digits(widget.statistics["entropy"])
+
+
+def test_one_screen_on_a_laptop_two_on_a_phone(book_page):
+    page = book_page(ScalingWidget(d_k=64), "04-scaling")
+    figure = page.locator("figure.mhalib-widget").first
+    assert figure.bounding_box()["height"] <= 640
+    for sight in (page.locator(".mh-plane").first, page.locator(".mh-bar")):
+        box = sight.bounding_box()
+        assert box["y"] >= 48 and box["y"] + box["height"] <= 768  # below the book's header
+    before = figure.bounding_box()["height"]
+    for scale in ("d_k", "sqrt_d_model", "none"):
+        choose(page, "scale", scale)
+        assert overlaps(page) == [], scale
+        assert figure.bounding_box()["height"] == before
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".mh-plane text", has_text="all scores")).to_be_visible()
+    assert figure.bounding_box()["height"] <= 1.5 * 844
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert overlaps(page) == []
 
 
 def test_table_has_every_number(shown):
-    shown.get_by_text("The numbers of the first query").click()
-    rows = shown.locator("tbody tr")
-    expect(rows).to_have_count(64)
-    cells = rows.nth(10).locator("td").all_inner_texts()
+    rows = table(shown, "The first query")
+    assert len(rows) == 64
     widget = ScalingWidget(d_k=16)
-    assert [float(c.replace("−", "-")) for c in cells] == [
+    assert [float(c.replace("−", "-")) for c in rows[10][1:]] == [
         pytest.approx(widget.scores[0, 10], abs=1e-4),
         pytest.approx(widget.weights[0, 10], abs=1e-6),
     ]
@@ -112,7 +170,7 @@ def test_reset_restores_what_the_page_opened_with(shown, settle):
     shown.get_by_role("button", name="Reset").click()
     expect(exact).to_have_value("16")
     settle(shown)
-    assert value(shown, "Entropy") == three_digits(ScalingWidget(d_k=16).statistics["entropy"])
+    assert value(shown, "entropy") == three_digits(ScalingWidget(d_k=16).statistics["entropy"])
 
 
 def test_two_widgets_do_not_touch_each_other(widget_page):
@@ -166,7 +224,7 @@ def test_without_javascript_and_in_print_the_picture_stays(widget_page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(widget_page, axe, scheme):
     page = widget_page(ScalingWidget().html(), color_scheme=scheme)
-    page.get_by_text("The numbers of the first query").click()
+    page.get_by_text("numbers", exact=True).click()
     for scale in ("none", "sqrt_d_k", "d_k", "sqrt_d_model"):
         page.locator(f"[value={scale}]").check()
         axe(page)

@@ -11,7 +11,7 @@ export function bind(model, name, stops, show) {
 
 const plain = (label) => label.replaceAll("`", "");
 
-/** The row of the sentence: one line to type in, how many tokens it has, the examples that Python declares. */
+/** The row of the sentence: one line to type in, how many tokens it has, the examples if Python declares some. */
 export function sentence(model, stops, tokenizer, { name = "text", label = "your sentence", also = {} } = {}) {
   const { max, tokens, examples } = model.get("limits")[name];
   const count = h("span", { class: "mh-count" });
@@ -40,20 +40,22 @@ export function sentence(model, stops, tokenizer, { name = "text", label = "your
     if ([...box.value].slice(0, max).join("") !== value) box.value = value;
     countIt();
   });
-  const list = h(
-    "select",
-    {
-      class: "mh-button mh-examples",
-      "aria-label": "examples",
-      onchange: () => {
-        assign(model, { [name]: examples[list.value], ...also });
-        list.value = "";
+  const list =
+    examples &&
+    h(
+      "select",
+      {
+        class: "mh-button mh-examples",
+        "aria-label": "examples",
+        onchange: () => {
+          assign(model, { [name]: examples[list.value], ...also });
+          list.value = "";
+        },
       },
-    },
-    h("option", { value: "", hidden: true }, "Examples"),
-    examples.map((text, k) => h("option", { value: k }, text)),
-  );
-  list.value = "";
+      h("option", { value: "", hidden: true }, "Examples"),
+      examples.map((text, k) => h("option", { value: k }, text)),
+    );
+  if (list) list.value = "";
   return h("div", { class: "mh-sentence-row" }, h("div", { class: "mh-line" }, box, count), list);
 }
 

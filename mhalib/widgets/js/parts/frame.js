@@ -10,6 +10,7 @@ import { assign, h, rich } from "./dom.js";
  * [{ title, head, rows }]. `more`: [{ label, element, opened }], further parts that open below.
  * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents. `below`: the
  * controls stand below the picture.
+ * `first`: what Reset puts back, where a view is built anew for another model.
  *
  * Returns { say(line, more, result), changed() }: the two lines of the readout (text, or a list of text and
  * nodes) and what a phone keeps in sight (the first line, if nothing else is given), and what to call after
@@ -28,7 +29,8 @@ export function frame(model, el, stops, parts) {
     wide = false,
     below = false,
   } = parts;
-  const first = model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
+  const first =
+    parts.first ?? model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
   const reset = h(
     "button",
     {
@@ -156,9 +158,10 @@ function spread(figure) {
 }
 
 /** What the colours of shares mean. */
-export function shareKey() {
+export function shareKey({ masked = true } = {}) {
   const steps = [0, 0.1, 0.25, 0.5, 1].map((share) =>
     h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch", "data-share": share }), String(share)),
   );
-  return [...steps, h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-hatched" }), "masked")];
+  const hatched = h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-hatched" }), "masked");
+  return masked ? [...steps, hatched] : steps;
 }

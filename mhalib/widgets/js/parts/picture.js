@@ -56,12 +56,13 @@ export function picture(stops, { label, draw, hit, peek, pick, arrow, drag, ente
     pen.setTransform(ratio, 0, 0, ratio, 0, 0);
     paint(pen, colours);
   };
-  const measure = new ResizeObserver(([entry]) => {
-    const now = Math.floor(entry.contentRect.width);
-    if (now === width) return;
-    width = now;
+  const fill = (room) => {
+    if (Math.floor(room) === width) return;
+    width = Math.floor(room);
     redraw();
-  });
+  };
+  const measure = new ResizeObserver(([entry]) => fill(entry.contentRect.width));
+  queueMicrotask(() => fill(element.clientWidth)); // before the first paint, where the view is there at once
   measure.observe(element);
   stops.push(() => measure.disconnect());
   onTheme(stops, () => {

@@ -1,219 +1,171 @@
 // Chapter 2: the map of the vocabulary, neighbours, and the code of the positions.
 
-import { chart, line, linear as scaleLinear, unitsAt } from "../../parts/chart.js";
-import { choice, dropdown, resetButton, slider } from "../../parts/controls.js";
-import { show, withModel } from "../../parts/course.js";
-import { cursor } from "../../parts/cursor.js";
+import { neighbours, principalPlane, sinusoidalPositions, unitRows } from "../../math/embedding.js";
 import { fixed } from "../../math/format.js";
-import { assign, h, rich, say, set, svg, watch } from "../../parts/dom.js";
-import { heatmap } from "../../parts/heatmap.js";
-import { sinusoidalPositions } from "../../math/embedding.js";
 import { normals } from "../../math/normals.js";
-import { dataTable } from "../../parts/table.js";
 import { dot, matrix, row } from "../../math/tensor.js";
-import { neighbours, principalPlane, unitRows } from "../../math/embedding.js";
+import { menu, segments, slider } from "../../parts/bar.js";
+import { show, withModel } from "../../parts/course.js";
+import { assign, cached, h, watch } from "../../parts/dom.js";
+import { frame } from "../../parts/frame.js";
+import { wordMap } from "./map.js";
+import { placePicture } from "./places.js";
 
-const NAMES = ["word", "table", "d_model", "n", "seed"];
+const NAMES = ["shown", "word", "table", "n", "d_model", "seed"];
 const SHOWN = 8;
 
 export default function view(model, el) {
-  return withModel(model, el, ({ transformer, tokenizer }) => build(model, el, transformer, tokenizer));
+  return withModel(model, el, (course) => build(model, el, course));
 }
 
-function build(model, el, transformer, tokenizer) {
+function build(model, el, { transformer, tokenizer }) {
   const stops = [];
   const words = model.get("words"); // ids of the tokens on the map
   const labels = words.map((id) => show(tokenizer, id));
   const width = transformer.config.d_model;
   const trained = matrix(words.length, width);
   words.forEach((id, i) => trained.data.set(row(transformer.parameters.E, id), i * width));
+  const rowsOf = cached((table, seed) => {
+    const E = table === "random" ? matrix(words.length, width, normals(seed, words.length * width)) : trained;
+    return { E, plane: principalPlane(unitRows(E)) };
+  });
+  const positions = cached(sinusoidalPositions);
+  let now = null;
+  let compared = null; // a neighbour in the list, by the keyboard
+  let passing = null;
+  let place = { part: "curve", i: 0, j: 8 };
 
-  const plot = chart({ width: 620, height: 380, left: 10, right: 10, top: 10, bottom: 10 });
-  const dots = svg("g");
-  const links = plot.path("mh-line mh-links");
-  plot.element.append(dots);
-  const surface = h("div", { class: "mh-surface" }, plot.element);
-  const near = h("ol", { class: "mh-near" });
-  const said = h("p", { class: "mh-note", "aria-live": "polite" });
-  const share = h("p", { class: "mh-note" });
-  let plane;
-  let spots = [];
-  let marks = [];
-  let embedding;
-  let order = [];
-
-  const index = () => Math.max(0, words.indexOf(model.get("word")));
-  const position = cursor(surface, {
-    label: "Map of the vocabulary",
-    size: () => [1, words.length],
-    locate: (event) => {
-      const [x, y] = unitsAt(event, plot.element);
-      let best = 0;
-      spots.forEach(([a, b], i) => {
-        if ((a - x) ** 2 + (b - y) ** 2 < (spots[best][0] - x) ** 2 + (spots[best][1] - y) ** 2) best = i;
-      });
-      return [0, order.indexOf(best)];
+  const map = wordMap(stops, {
+    now: () => now,
+    at: () => passing ?? (compared === null ? null : { part: "list", i: compared }),
+    peek(position) {
+      passing = position;
+      say();
     },
-    show: (_, at, pressed) => {
-      if (pressed || surface.matches(":focus-visible")) assign(model, { word: words[order[at]] });
-      else say(said, `under the pointer: ${labels[order[at]]}`);
+    pick({ part, i }) {
+      compared = passing = null;
+      assign(model, { word: words[part === "list" ? now.near[i][0] : i] });
+      say();
+    },
+    compare(rank) {
+      compared = rank;
+      passing = null;
+      say();
+    },
+  });
+  const places = placePicture(stops, {
+    now: () => now,
+    at: () => passing ?? place,
+    chosen: () => place,
+    peek(position) {
+      passing = position;
+      say();
+    },
+    pick(position) {
+      place = position;
+      passing = null;
+      compute();
     },
   });
 
-  const positions = heatmap({
-    label: "Positions",
-    compact: true,
-    onMove: (i, j) => {
-      const d = model.get("d_model");
-      const pair = j - (j % 2);
-      const value = P.data[i * d + j];
-      say(
-        pointed,
-        `position ${i}, column ${j}: ${j % 2 ? "cos" : "sin"}(${i} / 10000^(${pair}/${d})) = ${fixed(value, 4)}`,
-      );
-      positions.mark([
-        [i, 0, 1, d],
-        [i, j, 1, 1, "mh-strong"],
-      ]);
-    },
+  const steps = (from, to, by) => Array.from({ length: (to - from) / by + 1 }, (_, i) => from + by * i);
+  const meaning = [
+    menu(model, "word", stops, { label: "word", options: words.map((id, i) => [id, labels[i]]) }),
+    segments(model, "table", stops, { label: "rows of E", options: [["trained", "trained"], ["random", "random"]] }), // prettier-ignore
+  ];
+  const sliders = [
+    slider(model, "n", stops, { label: "`n`", steps: steps(2, 64, 1) }),
+    slider(model, "d_model", stops, { label: "`d_model`", steps: steps(2, 128, 2) }),
+  ];
+  const tabs = segments(model, "shown", stops, { label: "", options: [["meaning", "meaning"], ["place", "place"]] }); // prettier-ignore
+  tabs.setAttribute("aria-label", "what is shown");
+  const box = frame(model, el, stops, {
+    names: NAMES,
+    controls: [tabs, ...meaning, ...sliders],
+    picture: h("div", { class: "mh-picture" }, map.element, places.element),
+    key: "blue: positive, orange: negative",
+    numbers: () => (model.get("shown") === "meaning" ? wordTable() : placeTable()),
   });
-  const pointed = h("p", { class: "mh-readout", "aria-live": "polite" });
-  let P;
-  const similarity = chart({ width: 340, height: 170, left: 34, bottom: 34 });
-  const curve = similarity.path("mh-line mh-theory");
-  const tablePositions = dataTable("Similarity in numbers", () => ({
-    head: ["distance", "P[0] · P[distance]"],
-    rows: Array.from({ length: P.rows }, (_, k) => [k, fixed(dot(row(P, 0), row(P, k)), 4)]),
-  }));
+  const wordTable = () => {
+    const all = neighbours(now.E, now.chosen);
+    return [
+      {
+        title: `All words by their cosine with “${labels[now.chosen]}”`,
+        head: ["word", "cosine"],
+        rows: all.map(([i, cosine]) => [labels[i], fixed(cosine, 4)]),
+      },
+    ];
+  };
+  const placeTable = () => [
+    {
+      title: `Position ${place.i} with every position`,
+      head: ["position", `P[${place.i}] · P[k]`],
+      rows: now.alike.map((value, k) => [k, fixed(value, 4)]),
+    },
+    {
+      title: "The codes",
+      head: ["position", ...Array.from({ length: now.P.cols }, (_, t) => t)].map(String),
+      rows: Array.from({ length: now.P.rows }, (_, i) => [i, ...[...row(now.P, i)].map((value) => fixed(value, 3))]),
+    },
+  ];
+  const bold = (text) => h("b", {}, text);
 
-  el.append(
-    h(
-      "div",
-      { class: "mh-controls" },
-      h(
-        "div",
-        { class: "mh-row" },
-        dropdown(model, "word", stops, {
-          label: "word",
-          number: true,
-          options: words.map((id, i) => [id, labels[i]]),
-        }),
-        choice(model, "table", stops, { label: "rows of E", options: { trained: "trained", random: "random" } }),
-        resetButton(model, NAMES),
-      ),
-    ),
-    h(
-      "div",
-      { class: "mh-split" },
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "map of the vocabulary"), surface, share, said),
-      h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "nearest by cosine"), near),
-    ),
-    h(
-      "div",
-      { class: "mh-controls mh-even" },
-      slider(model, "n", stops, { label: "`n` positions", steps: Array.from({ length: 63 }, (_, i) => i + 2) }),
-      slider(model, "d_model", stops, { label: "`d_model`", steps: Array.from({ length: 64 }, (_, i) => 2 * (i + 1)) }),
-    ),
-    h(
-      "div",
-      { class: "mh-grid-2" },
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, "positions: one row each"),
-        positions.element,
-        pointed,
-      ),
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, rich("`P`[0] · `P`[k]: similarity by distance")),
-        similarity.element,
-        tablePositions.element,
-      ),
-    ),
-  );
+  function say() {
+    if (model.get("shown") === "meaning") {
+      map.redraw();
+      const seen = passing ?? (compared === null ? { part: "list", i: 0 } : { part: "list", i: compared });
+      box.say(...ofWords(seen.part === "list" ? now.near[seen.i][0] : seen.i));
+    } else {
+      places.redraw();
+      box.say(...ofPlaces(passing ?? place));
+    }
+  }
+  function ofWords(other) {
+    const [a, b] = [row(now.E, now.chosen), row(now.E, other)];
+    const [x, y] = [a, b].map((v) => Math.sqrt(dot(v, v)));
+    const product = dot(a, b);
+    if (other === now.chosen)
+      return [["“", bold(labels[other]), "” is the chosen word."], `Its row of E has the length ${fixed(x, 2)}. Point at another word.`]; // prettier-ignore
+    const rank = now.near.findIndex(([i]) => i === other);
+    const where = rank < 0 ? "" : rank === 0 ? ", the nearest" : `, number ${rank + 1}`;
+    return [
+      [`“${labels[now.chosen]}” and “${labels[other]}”: cosine `, bold(fixed(product / (x * y), 3)), where],
+      `= a · b / (|a| |b|) = ${fixed(product, 2)} / (${fixed(x, 2)} · ${fixed(y, 2)}), over all ${width} features`,
+    ];
+  }
+  function ofPlaces({ part, i, j }) {
+    const d = now.P.cols;
+    if (part === "curve") {
+      const all = d % 2 ? "" : ` = Σ cos(${Math.abs(i - j)} / 10000^(2t/${d})), t = 0 … ${d / 2 - 1}`;
+      return [
+        [`P[${i}] · P[${j}] = `, bold(fixed(now.alike[j], 3))],
+        `the sum of ${d} products${all}: the same for all places ${Math.abs(i - j)} apart`,
+      ];
+    }
+    const pair = j - (j % 2);
+    const angle = i / 10000 ** (pair / d);
+    return [
+      [`position ${i}, column ${j}: `, bold(fixed(now.P.data[i * d + j], 4))],
+      `= ${j % 2 ? "cos" : "sin"}(${i} / 10000^(${pair}/${d})) = ${j % 2 ? "cos" : "sin"}(${fixed(angle, 4)})`,
+    ];
+  }
 
-  let drawn = "";
-  stops.push(
-    watch(model, NAMES, () => {
-      const key = `${model.get("table")} ${model.get("seed")}`;
-      if (key !== drawn) {
-        drawn = key;
-        embedding =
-          model.get("table") === "random"
-            ? matrix(words.length, width, normals(model.get("seed"), words.length * width))
-            : trained;
-        plane = principalPlane(unitRows(embedding));
-        const [xs, ys] = [0, 1].map((axis) => plane.points.map((point) => point[axis]));
-        const range = (list) => [Math.min(...list), Math.max(...list)];
-        const x = scaleLinear(range(xs), [24, 596]);
-        const y = scaleLinear(range(ys), [362, 18]);
-        spots = plane.points.map(([a, b]) => [x(a), y(b)]);
-        order = spots.map((_, i) => i).sort((a, b) => spots[a][0] - spots[b][0]);
-        marks = spots.map(([a, b], i) =>
-          svg(
-            "g",
-            {},
-            svg("circle", { cx: a.toFixed(1), cy: b.toFixed(1), r: 3 }),
-            svg("text", { x: (a + 5).toFixed(1), y: (b + 4).toFixed(1) }, labels[i]),
-          ),
-        );
-        dots.replaceChildren(...marks);
-        say(
-          share,
-          `rows scaled to length 1, on the two directions in which they differ most (${fixed(100 * plane.share, 0)} % of the variance)`,
-        );
-      }
-      const at = index();
-      position.move(0, order.indexOf(at));
-      const nearest = neighbours(embedding, at).slice(0, SHOWN);
-      say(said, `chosen: ${labels[at]}; nearest: ${labels[nearest[0][0]]}`);
-      const close = new Map(nearest.map(([i], rank) => [i, rank]));
-      marks.forEach((mark, i) => {
-        set(mark, { class: `mh-word${i === at ? " mh-chosen" : close.has(i) ? " mh-close" : ""}` });
-      });
-      dots.append(...nearest.map(([i]) => marks[i]), marks[at]); // on top
-      set(links, { d: nearest.map(([i]) => line([spots[at], spots[i]])).join("") });
-      near.replaceChildren(
-        ...nearest.map(([i, value]) => {
-          const bar = h("span", { class: "mh-meter" });
-          bar.style.setProperty("--part", Math.max(0, value));
-          return h(
-            "li",
-            {},
-            h(
-              "button",
-              { type: "button", class: "mh-link", onclick: () => assign(model, { word: words[i] }) },
-              labels[i],
-            ),
-            bar,
-            fixed(value, 3),
-          );
-        }),
-      );
-      const [n, d] = [model.get("n"), model.get("d_model")];
-      if (P?.rows !== n || P?.cols !== d) {
-        P = sinusoidalPositions(n, d);
-        positions.update({
-          matrix: P,
-          kind: "signed",
-          rows: n <= 24 ? Array.from({ length: n }, (_, i) => String(i)) : [],
-        });
-        const x = scaleLinear([0, n - 1], [similarity.inner.left, similarity.inner.right]);
-        const values = Array.from({ length: n }, (_, k) => dot(row(P, 0), row(P, k)));
-        const low = Math.min(0, ...values);
-        const y = scaleLinear([low, d / 2], [similarity.inner.bottom, similarity.inner.top]);
-        similarity.ticks({
-          x: [0, n - 1].map((k) => [k, String(k)]),
-          y: [0, d / 2].map((v) => [v, String(v)]),
-          xScale: x,
-          yScale: y,
-        });
-        set(curve, { d: line(values.map((v, k) => [x(k), y(v)])) });
-        tablePositions.update();
-      }
-    }),
-  );
+  function compute() {
+    const { E, plane } = rowsOf(model.get("table"), model.get("seed"));
+    const chosen = Math.max(0, words.indexOf(model.get("word")));
+    const P = positions(model.get("n"), model.get("d_model"));
+    const i = Math.min(place.i, P.rows - 1);
+    place = { part: place.part, i, j: Math.min(place.j, (place.part === "codes" ? P.cols : P.rows) - 1) };
+    const alike = Array.from({ length: P.rows }, (_, k) => dot(row(P, i), row(P, k)));
+    now = { E, plane, labels, chosen, near: neighbours(E, chosen).slice(0, SHOWN), P, alike };
+    compared = compared === null ? null : Math.min(compared, now.near.length - 1);
+    passing = null;
+    const words_ = model.get("shown") === "meaning";
+    for (const each of [...meaning, map.element]) each.hidden = !words_;
+    for (const each of [...sliders, places.element]) each.hidden = words_;
+    say();
+    box.changed();
+  }
+  stops.push(watch(model, NAMES, compute));
   return () => stops.forEach((stop) => stop());
 }

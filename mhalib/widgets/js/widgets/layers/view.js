@@ -1,202 +1,158 @@
 // Chapter 6: the stream through the layers, two meanings of one word, what a change reaches.
 
-import { chart, line, linear, place } from "../../parts/chart.js";
-import { choice, dropdown, pick, resetButton, textBox, valuesOf } from "../../parts/controls.js";
-import { idsOf, sentenceBox, show, withModel } from "../../parts/course.js";
-import { fixed, fmt } from "../../math/format.js";
-import { cached, h, rich, say, set, svg, watch } from "../../parts/dom.js";
-import { colourKey, heatmap, largestSize } from "../../parts/heatmap.js";
+import { fixed } from "../../math/format.js";
 import { changes, cosines, stages, streamOf } from "../../math/stream.js";
-import { dataTable } from "../../parts/table.js";
 import { matrix, row } from "../../math/tensor.js";
-import { predictions } from "../../parts/predictions.js";
+import { ranked } from "../../math/vocab.js";
+import { menu, segments, sentence, toolbar } from "../../parts/bar.js";
+import { show, showExact, withModel } from "../../parts/course.js";
+import { assign, cached, watch } from "../../parts/dom.js";
+import { frame, shareKey } from "../../parts/frame.js";
+import { TABLE as IN_TABLE } from "./layout.js";
+import { layersPicture } from "./picture.js";
+import { explain } from "./words.js";
 
+const WORDS = 5;
 const NAMES = ["text", "other", "position", "replacement", "depth", "norm"];
 
 export default function view(model, el) {
-  const first = valuesOf(model, NAMES); // a new variant builds the view again
+  // a new variant builds the view again, and Reset goes back to what there was at first
+  const first = model.first ?? Object.fromEntries(NAMES.map((name) => [name, model.get(name)]));
   return withModel(model, el, (course) => build(model, el, course, first), "norm");
 }
 
-function build(model, el, { transformer, tokenizer, variants }, first) {
+function build(model, el, { transformer, tokenizer, variants, read }, first) {
   const stops = [];
   const { n_layers: N, norm } = transformer.config;
-  // All layers of three texts (the sentence, the other one, the sentence with a token changed); fewer
-  // layers are the first of their stages.
-  const [mine, others, swapped] = Array.from({ length: 3 }, () =>
-    cached((key) => stages(transformer.forward(key.split(",").map(Number), { head: false }), norm)),
-  );
-  let now;
-
-  const token = pick(model, "position", stops, "the token to follow");
-  const streamRead = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const stream = heatmap({
-    label: "The stream of the chosen token",
-    onMove: (i, j) => {
-      stream.mark([
-        [i, 0, 1, now.stream.cols],
-        [i, j, 1, 1, "mh-strong"],
-      ]);
-      say(streamRead, `${now.list[i][0]}, feature ${j}: ${fixed(now.stream.data[i * now.stream.cols + j], 4)}`);
-    },
-  });
-  const changeRead = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const change = heatmap({
-    label: "How much each token changed at each stage",
-    onMove: (i, j) => {
-      change.mark([
-        [i, 0, 1, now.changes.cols],
-        [i, j, 1, 1, "mh-strong"],
-      ]);
-      const value = now.changes.data[i * now.changes.cols + j];
-      say(
-        changeRead,
-        `${now.list[i][0]}, “${now.labels[j]}”: ${value === 0 ? "not changed at all" : `changed by ${fmt(100 * value)} % of its length`}`,
-      );
-    },
-  });
-  const reach = h("p", { class: "mh-note", "aria-live": "polite" });
-  const apart = chart({ width: 340, height: 200, left: 34, bottom: 30 });
-  const curve = apart.path("mh-line mh-theory");
-  const dots = svg("g");
-  apart.element.append(dots);
-  const apartText = h("p", { class: "mh-readout", "aria-live": "polite" });
-  const table = dataTable("The cosines in numbers", () => ({
-    head: ["stage", "cosine"],
-    rows: (now.cosines ?? []).map((value, s) => [now.list[s][0], fixed(value, 4)]),
-  }));
-  const next = predictions();
-  const words = model.get("words").map((id) => [id, show(tokenizer, id)]);
-  const numbered = (from, to) =>
-    Object.fromEntries(Array.from({ length: to - from + 1 }, (_, i) => [from + i, String(from + i)]));
-
-  el.append(
-    h(
-      "div",
-      { class: "mh-controls" },
-      sentenceBox(model, stops, tokenizer),
-      token.element,
-      h(
-        "div",
-        { class: "mh-row" },
-        choice(model, "depth", stops, { label: "`N` layers used", options: numbered(0, N), number: true }),
-        Object.keys(variants).length > 1
-          ? choice(model, "norm", stops, {
-              label: "norm (a model trained with each)",
-              options: { post: "post-norm", pre: "pre-norm" },
-            })
-          : null,
-        resetButton(model, NAMES, first),
-      ),
-    ),
-    h(
-      "div",
-      { class: "mh-panel" },
-      h("p", { class: "mh-title" }, rich("the stream of the token: `d_model` features, stage by stage")),
-      stream.element,
-      streamRead,
-    ),
-    h(
-      "div",
-      { class: "mh-grid-2" },
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, "the same word in another sentence"),
-        textBox(model, "other", stops, { label: "the other sentence", limit: 400 }),
-        apart.element,
-        apartText,
-        table.element,
-      ),
-      h(
-        "div",
-        { class: "mh-panel" },
-        h("p", { class: "mh-title" }, "what comes next, after the chosen token"),
-        next.element,
-      ),
-    ),
-    h(
-      "div",
-      { class: "mh-panel" },
-      h("p", { class: "mh-title" }, "change one token: who notices?"),
-      dropdown(model, "replacement", stops, { label: "put in its place", options: words, number: true }),
-      change.element,
-      changeRead,
-      reach,
-      colourKey("share"),
-    ),
-  );
-
-  stops.push(
-    watch(model, NAMES, () => {
-      const ids = idsOf(tokenizer, model.get("text"));
-      const labels = ids.map((id) => show(tokenizer, id));
-      const depth = Math.min(model.get("depth"), N);
-      const used = (list) => list.slice(0, 1 + 2 * depth);
-      token.update(labels);
-      if (!ids.length) return;
-      const position = Math.min(model.get("position"), ids.length - 1);
-      const list = used(mine(ids.join()));
-      now = { labels, list, stream: streamOf(list, position) };
-      stream.update({
-        matrix: now.stream,
-        rows: list.map(([name]) => shorten(name)),
-        kind: "signed",
-        max: largestSize(now.stream),
-      });
-
-      const otherIds = idsOf(tokenizer, model.get("other"));
-      const found = otherIds.indexOf(ids[position]);
-      now.cosines = found < 0 ? null : cosines(list, position, used(others(otherIds.join())), found);
-      drawApart();
-
-      const last = row(list.at(-1)[1], position);
-      const { probabilities } = transformer.readOut(matrix(1, last.length, last));
-      next.update(
-        tokenizer,
-        `after “${labels[position]}”, read after ${depth} layer${depth === 1 ? "" : "s"}`,
-        row(probabilities, 0),
-      );
-
-      now.changes = changes(list, used(swapped(ids.with(position, model.get("replacement")).join())));
-      change.update({ matrix: now.changes, rows: list.map(([name]) => shorten(name)), cols: labels });
-      const counts = list.map((_, s) => row(now.changes, s).filter((value) => value > 0).length);
-      say(reach, `tokens that changed, stage by stage: ${counts.join(" → ")}. Only attention makes the number grow.`);
-      table.update();
+  // the sentence, the other one, the sentence with a token changed
+  const [mine, others, swaps] = Array.from({ length: 3 }, () =>
+    cached((key) => {
+      const trace = transformer.forward(key.split(",").filter(Boolean).map(Number), { head: false });
+      return { trace, list: stages(trace, norm) };
     }),
   );
+  let now = null;
+  let chosen = { part: "cosine", i: 0, j: 0 };
+  let passing = null;
+  let stage = 0; // the row that is read
+  const layersTo = (stage) => Math.ceil(stage / 2); // layers that a stage needs
 
-  function drawApart() {
-    const count = now.list.length;
-    const x = linear([0, Math.max(1, count - 1)], [apart.inner.left + 8, apart.inner.right - 8]);
-    const values = now.cosines ?? [];
-    const low = Math.min(0, ...values);
-    const y = linear([low, 1], [apart.inner.bottom, apart.inner.top]);
-    apart.ticks({
-      x: now.list.map(([name], s) => [s, s ? (s % 2 ? `attn ${(s - 1) / 2}` : `ffn ${s / 2 - 1}`) : "X"]),
-      y: [0, 0.5, 1].map((v) => [v, String(v)]),
-      xScale: x,
-      yScale: y,
-    });
-    set(curve, { d: line(values.map((value, s) => [x(s), y(value)])) });
-    dots.replaceChildren(
-      ...values.map((value, s) => {
-        const dot = svg("circle", { r: 4, class: "mh-dot" });
-        place(dot, x(s), y(value));
-        return dot;
-      }),
-    );
-    const word = now.labels[Math.min(model.get("position"), now.labels.length - 1)];
-    say(
-      apartText,
-      values.length
-        ? `cosine of the two vectors of “${word}”: ${fixed(values[0], 3)} at the start, ${fixed(values.at(-1), 3)} at the end`
-        : `“${word}” is not in the other sentence.`,
-    );
+  const follow = toolbar({ label: "the token to follow", className: "mh-follow", flip: (j) => assign(model, { position: j }) }); // prettier-ignore
+  const words = model.get("words").map((id) => [id, show(tokenizer, id)]);
+  const picture = layersPicture(stops, {
+    now: () => now,
+    at: () => passing ?? chosen,
+    chosen: () => chosen,
+    peek(position) {
+      passing = position;
+      say();
+    },
+    pick(position) {
+      chosen = position;
+      if (position.part in IN_TABLE) {
+        stage = position.i;
+        assign(model, { depth: layersTo(stage) });
+      }
+      compute(); // another stage of the same layer changes no value
+    },
+  });
+  const box = frame(model, el, stops, {
+    names: NAMES,
+    first,
+    top: sentence(model, stops, tokenizer),
+    controls: [
+      follow.element,
+      sentence(model, stops, tokenizer, { name: "other", label: "the other sentence" }),
+      menu(model, "replacement", stops, { label: "put in its place", options: words }),
+      Object.keys(variants).length > 1
+        ? segments(model, "norm", stops, { label: "norm", options: [["post", "post"], ["pre", "pre"]] }) // prettier-ignore
+        : null,
+    ].filter(Boolean),
+    picture: picture.element,
+    key: shareKey({ masked: false }),
+    numbers: () => (now.labels.length ? tables() : []),
+  });
+
+  const tables = () => {
+    const named = now.list.map(([name]) => name);
+    return [
+      now.cosines && {
+        title: "The cosines",
+        head: ["stage", "cosine"],
+        rows: now.cosines.map((value, s) => [named[s], fixed(value, 4)]),
+      },
+      {
+        title: "Who notices: |change| / |vector|",
+        head: ["stage", ...now.labels],
+        rows: named.map((name, s) => [name, ...[...row(now.changes, s)].map((value) => fixed(value, 4))]),
+      },
+      {
+        title: `The stream of “${now.labels[now.position]}”`,
+        head: ["feature", ...named],
+        rows: Array.from({ length: now.stream.cols }, (_, t) => [
+          t,
+          ...named.map((_, s) => fixed(now.stream.data[s * now.stream.cols + t], 4)),
+        ]),
+      },
+    ].filter(Boolean);
+  };
+
+  function say() {
+    picture.redraw();
+    if (!now.labels.length) box.say("Type a sentence.");
+    else box.say(...explain(now, passing ?? chosen));
   }
-  return () => stops.forEach((stop) => stop());
-}
 
-function shorten(name) {
-  return name.replace("layer ", "").replace(", after attention", ": attn").replace(", after feed-forward", ": ffn");
+  /** The likeliest tokens after one vector of a stage. */
+  function readAt(list, stage, position) {
+    const vector = row(list[stage][1], position);
+    const { logits, probabilities } = transformer.readOut(matrix(1, vector.length, vector));
+    const shares = row(probabilities, 0);
+    const largest = logits.data.reduce((most, value) => Math.max(most, value), -Infinity);
+    const total = logits.data.reduce((sum, value) => sum + Math.exp(value - largest), 0);
+    return ranked(shares)
+      .slice(0, WORDS)
+      .map((id) => ({ name: showExact(tokenizer, id), share: shares[id], logit: logits.data[id], largest, total }));
+  }
+
+  let before = null;
+  function compute() {
+    const ids = read(model.get("text"));
+    const labels = ids.map((id) => show(tokenizer, id));
+    const position = Math.max(0, Math.min(model.get("position"), ids.length - 1));
+    follow.update(labels.map((label, j) => ({ label, on: j === position })));
+    if (!ids.length) now = { labels };
+    else {
+      const depth = Math.min(model.get("depth"), N);
+      if (layersTo(stage) !== depth) stage = 2 * depth;
+      const { trace, list } = mine(ids.join());
+      const otherIds = read(model.get("other"));
+      const found = otherIds.indexOf(ids[position]);
+      const otherList = found < 0 ? null : others(otherIds.join()).list;
+      const swapped = swaps(ids.with(position, model.get("replacement")).join()).list;
+      const moves = changes(list, swapped);
+      const same = now?.labels.join() === labels.join() && now.position === position;
+      const news = now?.changes?.data.some((value, c) => value !== moves.data[c]);
+      if (news || !same) before = same ? now.changes : null;
+      now = {
+        ...{ labels, position, replaced: position, norm, trace, list, swapped, stage, before },
+        stream: streamOf(list, position),
+        cosines: otherList && cosines(list, position, otherList, found),
+        pairs: (s) => [row(list[s][1], position), row(otherList[s][1], found)],
+        changes: moves,
+        instead: show(tokenizer, model.get("replacement")),
+        next: readAt(list, stage, position),
+        other: otherList && readAt(otherList, stage, found),
+      };
+      const { part } = chosen;
+      const columns = { stream: now.stream.cols, change: ids.length }[part] ?? 1;
+      if (part === "other" && !now.other) chosen = { part: "next", i: 0, j: 0 };
+      else chosen = { part, i: part in IN_TABLE ? stage : chosen.i, j: Math.min(chosen.j, columns - 1) };
+    }
+    passing = null;
+    say();
+    box.changed();
+  }
+  stops.push(watch(model, NAMES, compute));
+  return () => stops.forEach((stop) => stop());
 }
