@@ -31,10 +31,10 @@ function row(page, { title, exercises, quizzes, sections }) {
   const at = read(`place/${page}`);
   const name = make("th", { scope: "row" }, make("a", { href, textContent: title }));
   if (sections[at]) name.append(make("br"), "last at ", make("a", { href: `${href}#${at}`, textContent: sections[at] }));
-  const text = names.length ? `${solved.length} of ${names.length} solved` : "no exercise to check";
+  const text = names.length ? `${solved.length} of ${names.length} solved` : "–";
   return make(
     "tr", {}, name, make("td", {}, text, list),
-    make("td", { textContent: quizzes ? `${Math.min(answered, quizzes)} of ${quizzes} answered` : "–" }),
+    make("td", { textContent: quizzes ? `${Math.min(answered, quizzes)} of ${quizzes}` : "–" }),
   );
 }
 
@@ -42,7 +42,7 @@ function show() {
   const lessons = Object.entries(SETUP.lessons).filter(([, lesson]) => Object.keys(lesson.exercises).length || lesson.quizzes);
   const all = lessons.flatMap(([page, lesson]) => Object.keys(lesson.exercises).map((name) => `solved/${page}/${name}`));
   const solved = all.filter(read).length;
-  const head = make("tr", {}, ...["Lesson", "Exercises", "Quiz"].map((text) => make("th", { scope: "col", textContent: text })));
+  const head = make("tr", {}, ...["Lesson", "Exercises", "Questions"].map((text) => make("th", { scope: "col", textContent: text })));
   const meter = make("progress", { max: all.length, value: solved });
   meter.setAttribute("aria-label", "Exercises solved");
   table.replaceChildren(
