@@ -308,6 +308,22 @@ def test_a_screen_reader_hears_the_way_as_an_outline(machine):
     expect(story.last).to_contain_text("Next: toy 0.521, baseball 0.445")
 
 
+def test_arrow_keys_reach_every_switch(machine):
+    page = machine()
+    for name, count in (
+        ("parts of the model", 26),
+        ("switches of the whole model", 6),
+        ("walk", 3),
+    ):
+        buttons = page.get_by_role("toolbar", name=name).get_by_role("button")
+        expect(buttons).to_have_count(count)
+        page.locator(f"[aria-label^='{name}'] button[tabindex='0']").focus()
+        press(page, *["ArrowLeft"] * count)
+        for k in range(count):
+            expect(buttons.nth(k)).to_be_focused()
+            press(page, "ArrowRight")
+
+
 def test_at_most_14_tab_stops(machine):
     page = machine(off=["mask"], follow="layers.1.Q.1.9.4")
     stops = page.evaluate(

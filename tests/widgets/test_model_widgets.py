@@ -295,7 +295,7 @@ def test_a_model_that_does_not_fit_is_not_taken(own_model):
 @pytest.mark.parametrize("name", widgets.__all__)
 def test_every_value_says_its_limits(name):
     widget = getattr(widgets, name)()
-    free = {"task", "caption", "limits", "evaluation"}
+    free = {"task", "caption", "limits", "evaluation", "landing", "lessons"}
     assert set(widget.traits(state=True)) - free == set(widget.limits)
 
 

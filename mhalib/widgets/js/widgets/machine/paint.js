@@ -63,18 +63,19 @@ const scratch = globalThis.document?.createElement("canvas");
 
 /** Rows of a matrix as strips, one pixel a number, stretched to where they go. */
 function strips({ pen, colours, place, alpha, now }, A, [a, b], faint) {
-  const image = new ImageData(place.turned ? A.rows : A.cols, place.turned ? A.cols : A.rows);
-  const [plus, minus] = [colours.plus, colours.minus].map((text) => text.split(" ").map(Number));
-  const max = largestSize(A) * 0.8;
-  for (let i = 0; i < A.rows; i++) {
-    for (let j = 0; j < A.cols; j++) {
-      const value = A.data[i * A.cols + j];
-      const at = 4 * (place.turned ? j * A.rows + i : i * A.cols + j);
-      const [r, g, blue] = value < 0 ? minus : plus;
-      image.data[at] = r;
-      image.data[at + 1] = g;
-      image.data[at + 2] = blue;
-      image.data[at + 3] = 255 * Math.min(1, Math.abs(value) / max);
+  const { rows, cols, data } = A;
+  const image = new ImageData(place.turned ? rows : cols, place.turned ? cols : rows);
+  const pixels = new Uint32Array(image.data.buffer); // alpha, blue, green, red
+  const [plus, minus] = [colours.plus, colours.minus].map((text) => {
+    const [r, g, blue] = text.split(" ").map(Number);
+    return (blue << 16) | (g << 8) | r;
+  });
+  const strength = 255 / (largestSize(A) * 0.8);
+  for (let i = 0; i < rows; i++) {
+    for (let j = 0; j < cols; j++) {
+      const value = data[i * cols + j];
+      const alpha = Math.min(255, Math.abs(value) * strength);
+      pixels[place.turned ? j * rows + i : i * cols + j] = (alpha << 24) | (value < 0 ? minus : plus);
     }
   }
   scratch.width = image.width;
@@ -139,15 +140,16 @@ function others({ pen, place, now, colours }, { layer, flow }) {
     pen.globalAlpha = 0.16 * light * (now.lens && !(now.lens.layer === layer && now.lens.head === k) ? 0.3 : 1);
     for (let i = 0; i < W.rows; i++) {
       if (i === now.position) continue;
-      row(W, i).forEach((weight, j) => {
-        if (weight < least) return;
+      for (let j = 0; j < W.cols; j++) {
+        const weight = W.data[i * W.cols + j];
+        if (weight < least) continue;
         const [p, q, r, s] = curve(place, flow, place.rows[j] + shift, place.rows[i] + shift);
         pen.lineWidth = Math.max(0.8, (0.4 * place.size * weight) / Math.min(H, 4));
         pen.beginPath();
-        pen.moveTo(...p);
-        pen.bezierCurveTo(...q, ...r, ...s);
+        pen.moveTo(p[0], p[1]);
+        pen.bezierCurveTo(q[0], q[1], r[0], r[1], s[0], s[1]);
         pen.stroke();
-      });
+      }
     }
   });
 }

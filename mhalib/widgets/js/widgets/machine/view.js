@@ -5,12 +5,11 @@ import { fixed } from "../../math/format.js";
 import { losses } from "../../math/model.js";
 import { nameOf as nameInTrace, parse, Provenance } from "../../math/provenance.js";
 import { mean, row } from "../../math/tensor.js";
-import { ranked } from "../../math/vocab.js";
 import { segments, sentence, toolbar } from "../../parts/bar.js";
 import { show, withModel } from "../../parts/course.js";
 import { assign, cached, h, say, watch } from "../../parts/dom.js";
 import { frame } from "../../parts/frame.js";
-import { changeOf, largestOf, shares } from "./change.js";
+import { changeOf, largestIds, largestOf, shares } from "./change.js";
 import { onThePicture, rail, roving, runBar } from "./controls.js";
 import { measured } from "./losses.js";
 import { fly, runOnce } from "./motion.js";
@@ -60,6 +59,7 @@ function build(model, el, { transformer, tokenizer, read }) {
     assign(model, { off: others.length === model.get("off").length ? [...others, name].sort() : others, step: 0 });
   };
   const open = (opened, layer, head) => {
+    at = null;
     const same = model.get("opened") === opened && model.get("layer") === layer && model.get("head") === head;
     assign(model, { opened: same ? "" : opened, layer, head, step: 0 });
   };
@@ -90,7 +90,7 @@ function build(model, el, { transformer, tokenizer, read }) {
   const onPicture = toolbar({ label: "parts of the model: switch off, open", className: "mh-on-picture", flip: (k) => placed[k].act() }); // prettier-ignore
   const hover = (event) => {
     const k = [...onPicture.element.children].indexOf(event.target.closest("button"));
-    const found = k < 0 ? null : (placed[k]?.lens ?? null);
+    const found = k < 0 || event.pointerType !== "mouse" ? null : (placed[k]?.lens ?? null);
     if (JSON.stringify(found) === JSON.stringify(lens)) return;
     lens = now.lens = found;
     picture.redraw();
@@ -285,7 +285,7 @@ function build(model, el, { transformer, tokenizer, read }) {
   const ofStage = (k) => {
     const { said, more, lesson } = tell(stages[k], now);
     const [, , href] = model.get("lessons").find(([number]) => number === lesson) ?? [];
-    return [`${k + 1}/${stages.length}  ${said}`, [more, "  ", href && model.link ? h("a", { href }, `lesson ${lesson}`) : `lesson ${lesson}`]]; // prettier-ignore
+    return [`${k + 1}/${stages.length}  ${said}`, [href && model.link ? h("a", { href }, `lesson ${lesson}`) : `lesson ${lesson}`, ": ", more]]; // prettier-ignore
   };
   const whereFrom = () => {
     const { formula, terms } = now.explained;
@@ -367,10 +367,9 @@ function build(model, el, { transformer, tokenizer, read }) {
     const softmaxed = shares(now.whole.trace, now.position);
     const after = now.changed && shares(now.changed.trace, now.position);
     const count = now.opened === "output" ? 12 : landing ? 6 : 7;
-    const order = ranked(logits(now.changed ?? now.whole));
-    now.best = ranked(logits(now.shown))[0];
-    const top = order.slice(0, count);
-    if (after) for (const id of ranked(logits(now.whole)).slice(0, 2)) if (!top.includes(id)) top[top.length - 1] = id;
+    const top = largestIds(logits(now.changed ?? now.whole), count);
+    now.best = largestIds(logits(now.shown), 1)[0];
+    if (after) for (const id of largestIds(logits(now.whole), 2)) if (!top.includes(id)) top[top.length - 1] = id;
     const shownLogits = logits(now.shown);
     now.top = top.map((id) => ({
       id,
