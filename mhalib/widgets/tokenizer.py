@@ -32,17 +32,23 @@ class TokenizerWidget(TokenizedWidget):
     text = Text(BASEBALL, limit=200).tag(sync=True, state=True)
     step = Whole(-1, -1, 1000).tag(sync=True, state=True)
     task = traitlets.Unicode(
-        "Go back to the bytes, then forward one merge at a time. Which word is whole first? "
-        "Then type a word the course has never seen."
+        "Go back to the bytes, then merge by merge. Which word is whole first? Then type your own."
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "Each box is a token: its text (␣ is the space that belongs to a word), its id, its "
-        "bytes. Colours alternate from word to word; merges never cross them."
+        "Each box is a token: its text (␣ is the space that belongs to a word) and its id. Colours "
+        "alternate from word to word; merges never cross them. Below, the merges of the underlined "
+        "word from its bytes up, each with its number in the list: drag the line, and merges are "
+        "done and undone. Pick a token for its bytes and its tree."
     ).tag(sync=True, state=True)
 
     def __init__(self, tokenizer: Tokenizer | None = None, **values: Any) -> None:
         self._name = None if tokenizer else "tokenizer"
         super().__init__(tokenizer, **values)
+
+    def _limits(self) -> dict[str, Any]:
+        limits = super()._limits()
+        limits["text"]["tokens"] = 4 * limits["text"]["max"]  # all of them: a byte each at most
+        return limits
 
     @property
     def ids(self) -> list[int]:

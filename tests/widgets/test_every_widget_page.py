@@ -140,7 +140,7 @@ STATES = {
     ],
     "VocabHeadWidget": ["text=to the full stop"],
     "EmbeddingWidget": ["[value=random]"],
-    "TokenizerWidget": ["text=undo a merge"],
+    "TokenizerWidget": ["[aria-label='undo a merge']"],
     "ScalingWidget": ["[value=d_k]"],
 }
 
