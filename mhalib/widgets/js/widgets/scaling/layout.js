@@ -31,7 +31,7 @@ export function locate({ charts, tiles }, { bins, keys }, x, y) {
   const across = (part, count) => within(Math.floor(((x - part.x) / part.w) * count), 0, count - 1);
   if (inside(charts[0], x, y, 20)) return { part: "scores", j: across(charts[0], bins) };
   if (inside(charts[1], x, y, 20)) return { part: "weights", j: across(charts[1], keys) };
-  const j = tiles.findIndex((tile) => inside(tile, x, y, 42));
+  const j = tiles.findIndex((tile) => inside(tile, x, y, 50));
   if (j < 0) return null;
   return { part: "tile", j, share: within((x - tiles[j].x) / tiles[j].w, 0, 1) };
 }
