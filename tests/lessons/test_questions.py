@@ -29,13 +29,13 @@ CLAIMS = {
         5,
         "assert (np.linalg.norm(moved[:, 4], axis=-1) > 0)",
     ),
-    "Attention weights explain the decision.": (5, "assert len(left) == 3 and max(left) > 0.7"),
+    "Attention weights explain the decision.": ("5b", "assert len(left) == 3 and max(left) > 0.7"),
     "The heads' outputs are added side by side.": (5, "assert not np.allclose(heads.sum(axis=0)"),
     "The Transformer reads the words in order, as we do.": (
         2,
         "assert np.allclose(out[2], out[5])",
     ),
-    "The first Transformer was decoder-only.": (6, "assert abs(65e6 - both_halves)"),
+    "The first Transformer was decoder-only.": ("6c", "assert abs(65e6 - both_halves)"),
 }
 
 
