@@ -167,7 +167,7 @@ def _without_brackets(n: int, d_model: int) -> Array:
 
 sinusoidal_positions = Exercise(
     "sinusoidal_positions(n, d_model)",
-    (2, "A code for places"),
+    (2, "Positional encoding: a vector for each place"),
     mhalib.sinusoidal_positions,
     cases=(
         Case(2, 4),
