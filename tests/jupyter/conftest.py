@@ -63,7 +63,10 @@ def lab(tmp_path_factory):
         yield address, folder
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        try:
+            server.wait(timeout=60)  # it ends its kernels first
+        except subprocess.TimeoutExpired:
+            server.kill()
 
 
 class Notebook:
