@@ -21,7 +21,9 @@ def test_the_book_makes_its_own_of_each_construct(site, path):
 
     titles = re.findall(r"^> \*\*(.+)\*\*\n>\n> ", text, re.M)
     boxes = article.select(".admonition > .admonition-title")
-    assert [box.get_text() for box in boxes] == titles
+    assert [box.get_text().replace("’", "'") for box in boxes] == [
+        t.replace("’", "'") for t in titles
+    ]
     assert all("tip" in b.parent["class"] for b in boxes if b.get_text() == "Predict")
 
     folds = re.findall(r"<details><summary>(.+?)</summary>", text)
@@ -32,7 +34,11 @@ def test_the_book_makes_its_own_of_each_construct(site, path):
 
     assert "run this cell" not in article.get_text()
     unsolved = article.select(".mhalib-check.unsolved")
-    assert all(box.select("a[href='../index.html#run-it']") for box in unsolved)
+    here = "run/page.js" in str(page)  # Python on the page, or a link to where it runs
+    for box in unsolved:
+        assert (
+            "press Check." in box.get_text() if here else box.select("a[href$='index.html#run-it']")
+        )
 
     written = re.findall(r"\[([^\[\]]+?),? \(?(\d{4})\)?\]\(references\.md#\w+\)", text)
     words = " ".join(article.get_text().split())
