@@ -215,7 +215,7 @@ def test_the_test_command_stands_once():
     assert len(files) > 10
     knows = [file.name for file in files if "--no-loadscope-reorder" in file.read_text("utf-8")]
     assert knows == ["test.py"]
-    assert (ROOT / ".ci" / "run").read_text().endswith("&& exec make test\n")
+    assert (ROOT / ".ci" / "run").read_text().endswith("exec env COURSE_RUN=required make test\n")
 
 
 def test_no_file_reaches_another_by_its_path():

@@ -75,6 +75,7 @@ def test_the_code_of_a_position_and_its_products(plane):
     page.keyboard.press("Home")
     expect(page.locator(".mh-said")).to_have_text(f"position 1, column 0: {P[1, 0]:.4f}")
     page.get_by_text("numbers", exact=True).click()
+    expect(page.locator("table").first.locator("tbody td")).to_have_count(10)
     rows = page.locator("table").first.locator("tbody td").all_inner_texts()
     np.testing.assert_allclose([float(r.replace("−", "-")) for r in rows], P @ P[1], atol=6e-5)
     page.get_by_label("n, exact value").fill("4")

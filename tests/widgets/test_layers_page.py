@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from mhalib.widgets import LayersWidget
 
-LESSON = "06-layers"
+LESSON = "06b-stacking"
 
 
 @pytest.fixture

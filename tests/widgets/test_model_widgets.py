@@ -67,7 +67,8 @@ def test_takes_a_model_of_ones_own(widget, own_model):
     [(content, [data])] = sent
     assert np.frombuffer(data).size == own_model.n_parameters
     assert content["number"] == own._model
-    assert len(json.dumps(own.get_state(), default=repr)) < 200_000  # no weights in what is saved
+    saved = {k: v for k, v in own.get_state().items() if k not in ("_esm", "_css")}
+    assert len(json.dumps(saved, default=repr)) < 20_000  # no weights in what is saved
 
 
 @pytest.mark.parametrize("widget", AROUND_A_MODEL)
