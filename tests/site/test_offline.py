@@ -49,7 +49,7 @@ def test_the_pdf_holds_every_lesson(site, document, chromium, tmp_path):
     pdf = PdfReader(tmp_path / "course.pdf")
     chapters = [entry for entry in pdf.outline if not isinstance(entry, list)]
     # no space is lost where the heading wraps
-    assert chapters[1].title == "1. Tokenization: from text to numbers"
+    assert "1. Tokenization: from text to numbers" in [entry.title for entry in chapters]
     assert any("divided by √d_k" in entry.title for entry in chapters)  # nor a formula in it
     assert pdf.metadata.title == "Multi-head attention, step by step"
     for title in TITLES:

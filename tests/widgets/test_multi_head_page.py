@@ -18,7 +18,9 @@ def test_measures_what_a_missing_head_costs(widget_page):
     head(page, 1).click()
     expect(head(page, 1)).to_have_attribute("aria-pressed", "false")
     widget = MultiHeadWidget(layer=1, heads_off=[(1, 1)])
-    expect(page.get_by_text(f"with heads off {widget.loss:.3f}")).to_be_visible()
+    expect(
+        page.locator(".mh-of-changed", has_text=f"with heads off {widget.loss:.3f}")
+    ).to_be_visible()
     ready(page)
     expected = widget.relation_losses
     rows = page.locator(".mh-panel", has_text="loss by relation").locator("li")

@@ -88,6 +88,7 @@ def test_a_value_is_dragged_stepped_and_typed(plane, settle):
     page.mouse.down()
     page.mouse.move(box["x"] + 76 + 70, box["y"] + 88 - 10, steps=4)  # 50 pixels: 1.0
     page.mouse.up()
+    expect(value).to_have_value("-0.5")
     settle(page)
     assert_equals_numpy(page, OwnHeadWidget(n=3, d_k=2, mask="none", values={"Q.0.0.1": -0.5}))
 
