@@ -175,8 +175,9 @@ def test_pointing_at_a_dimension_marks_it_in_prose_and_widgets(widget_page, book
         f'<link rel="stylesheet" href="{(book / "course.css").as_uri()}">{prose}',
         widgets.ScalingWidget().html(),
         widgets.MultiHeadWidget().html(),
+        widgets.OwnHeadWidget().html(),
     )
-    page.locator(".mh-head-chips").wait_for()
+    page.locator(".mh-head-chips").first.wait_for()
     page.evaluate("globalThis.DOCUMENTATION_OPTIONS = {};" + (book / "course.js").read_text())
     in_prose = page.locator(".prose .dim-d_k")
     in_widgets = [
