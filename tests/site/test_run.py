@@ -17,6 +17,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 LESSON, TRAP = "chapters/05-multi-head.html", "split_heads"
+PRINTS = "chapters/02-embedding.html"  # its open cells print
 RUN_STYLE = Path(__file__).parents[2] / "_static" / "run.css"
 SOLUTIONS = Path(__file__).parents[1] / "checks" / "solutions.py"
 RUN = """async ([code, name, seconds]) => {
@@ -304,7 +305,7 @@ def test_progress_goes_out_as_a_notebook_in_again_and_away(home, server, tmp_pat
 
 def test_a_cell_runs_after_those_above_and_can_be_edited_by_keyboard_alone(home, server):
     page = home
-    page.goto(f"{server}/{LESSON}")
+    page.goto(f"{server}/{PRINTS}")
     cell = printing(page)
     stored = cell.locator(".cell_output").first.inner_text()
     run, edit = cell.locator(".run-run"), cell.locator(".run-edit")
@@ -366,12 +367,12 @@ def test_a_phone_has_room_for_it(home):
 
 def test_what_is_typed_in_one_tab_comes_to_the_other_and_survives_there(home, server):
     page = home
-    page.goto(f"{server}/{LESSON}")
+    page.goto(f"{server}/{PRINTS}")
     other = page.context.new_page()
-    other.goto(f"{server}/{LESSON}")
+    other.goto(f"{server}/{PRINTS}")
     write(other, printing(other), "print('from the other tab')")
     first = printing(page).locator(".cm-content")
-    first.wait_for()  # this page has the editor, for the exercise above was solved in it
+    first.wait_for()  # this page has the editor, for the cell was edited in it
     assert first.inner_text().strip() == "print('from the other tab')"
     other.close()
 

@@ -34,7 +34,9 @@ def press(page, **keys):
 
 
 def numbers(page, row):
-    return page.locator("table").last.locator("tbody tr").nth(row).locator("td").all_inner_texts()
+    cells = page.locator("table").last.locator("tbody tr").nth(row).locator("td")
+    cells.first.wait_for()
+    return cells.all_inner_texts()
 
 
 def test_the_arithmetic_of_a_weight_is_numpys(plane):
