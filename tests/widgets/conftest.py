@@ -75,10 +75,12 @@ def book_page(chromium, server, site):
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
-        page.locator("figure.mhalib-widget").first.evaluate(
-            "f => scrollTo(0, f.getBoundingClientRect().top + scrollY - 56)"
-        )
+        figure = page.locator("figure.mhalib-widget").first
+        to_its_top = "f => scrollTo(0, f.getBoundingClientRect().top + scrollY - 56)"
+        figure.evaluate(to_its_top)  # a widget goes live when it comes near
         page.locator(".mh-foot").first.wait_for()
+        page.wait_for_function("document.readyState === 'complete'")
+        figure.evaluate(to_its_top)  # what came meanwhile has moved it
         return page
 
     yield open_page

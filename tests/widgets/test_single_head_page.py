@@ -156,8 +156,12 @@ def test_the_result_stays_in_sight_on_a_phone(book_page):
     page = book_page(SingleHeadWidget(), LESSON, viewport={"width": 390, "height": 560})
     bar = page.locator(".mh-result")
     expect(bar).to_have_class(re.compile("mh-shown"))
-    box = bar.bounding_box()
-    assert box["y"] + box["height"] == pytest.approx(560, abs=1)
+    page.wait_for_function(
+        """() => {
+            const { bottom } = document.querySelector(".mh-result").getBoundingClientRect();
+            return Math.abs(bottom - 560) < 1;
+        }"""
+    )
     expect(bar).to_have_text(page.locator(".mh-said").inner_text())
     page.locator(".mh-readout").scroll_into_view_if_needed()
     expect(bar).not_to_have_class(re.compile("mh-shown"))
