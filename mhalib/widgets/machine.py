@@ -68,11 +68,12 @@ class MachineWidget(ModelWidget):
         sync=True, state=True
     )
     caption = traitlets.Unicode(
-        "Each row is a token, time goes from left to right. A line carries a value from an earlier "
-        "token to a later one: its colour is the head, its width the weight. Strong lines end in "
-        "the chosen token. Strips are the numbers of the stream, blue positive, orange negative; a "
-        "box is a feed-forward network, filled as far as its units are on. Press a head, `W_O`, "
-        "FFN or a layer's name to switch it off: bars show how far each token's numbers have moved."
+        "Each row is a token; time goes from left to right. A line to a later row says that this "
+        "token takes something from the earlier one: its colour is the head, its width the weight. "
+        "Strong lines end in the chosen token. Strips are the numbers that a token carries along "
+        "(the stream), blue positive, orange negative. A box is a feed-forward network (FFN), "
+        "filled as far as its units are on. Press a head's number, `W_O`, FFN or a layer's name to "
+        "switch that part off: bars show how far each token's numbers have moved."
     ).tag(sync=True, state=True)
 
     def __init__(

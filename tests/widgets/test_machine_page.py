@@ -89,6 +89,11 @@ def test_every_part_is_a_switch_and_the_numbers_are_numpys(machine, name):
     expect(page.get_by_role("button", name="hold: whole model")).to_be_hidden()
 
 
+def test_a_head_that_is_off_takes_nothing(machine):
+    page = machine(off=["heads.1.1"], follow="layers.1.weights.1.9.4")
+    expect(said(page)).to_contain_text("layer 1, head 1 is off: “the” would take")
+
+
 def test_the_change_is_where_it_arises_and_as_long_as_it_is(machine):
     page = machine(off=["heads.1.1"])
     widget = MachineWidget(off=["heads.1.1"])

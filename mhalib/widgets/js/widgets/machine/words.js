@@ -3,7 +3,7 @@
 import { showExact } from "../../parts/course.js";
 import { fixed, fmt } from "../../math/format.js";
 import { SQUARE } from "./panels.js";
-import { nameOfSwitch } from "./switches.js";
+import { isOff, nameOfSwitch } from "./switches.js";
 
 const CALLED = {
   heads: "output",
@@ -40,6 +40,9 @@ export function sayNumber(ref, now, tokenizer, bold) {
   const was = before === null || before === undefined ? "" : ` (whole model ${fixed(before, 3)})`;
   if (ref.stage === "weights") {
     const [a, b] = [now.labels[ref.i], now.labels[ref.j]];
+    if (now.shown !== now.whole && isOff(now.off, "heads", ref.layer, ref.head)) {
+      return [`layer ${ref.layer}, head ${ref.head} is off: “${a}” would take `, bold(fixed(value, 3)), ` from “${b}”`];
+    }
     return [`layer ${ref.layer}, head ${ref.head}: “${a}” takes `, bold(fixed(value, 3)), ` from “${b}”${was}`];
   }
   return [`${nameOf(ref, now, tokenizer)} = `, bold(fmt(value, 4)), was];
