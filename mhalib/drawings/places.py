@@ -107,35 +107,26 @@ def machine() -> Drawing:
     panel.arrow((middle, 54), (middle, 64))
     box(8, 64, 220, 44, "2  embedding", "n vectors of d_model numbers")
     panel.rect(20, 122, 268, 302, stroke="edge", rx=8, stroke_dasharray="5 4")
-    panel.text(281, 140, "N layers", "end", 12, "soft")
+    panel.text(281, 140, "layers, stacked", "end", 12, "soft")
     # attention: beside the stream, and added to it
     panel.arrow((middle, 158), (104, 158))
     box(104, 148, 178, 122, "5  h heads, side by side")
     panel.rect(112, 174, 110, 60, "paper", "soft", rx=5)
     panel.text(118, 190, "3  one head", size=12, font_weight=600)
     panel.rect(118, 200, 98, 26, "paper", "soft", rx=4)
-    panel.text(124, 217, "4  its scale", size=12)
+    panel.text(124, 217, "4  scores ÷ √d_k", size=12)
     for x in (226, 243, 260):
         panel.rect(x, 174, 14, 60, stroke="soft", rx=4)
     panel.text(112, 256, "W_O mixes what they found", size=12, fill="soft")
     panel.arrow((104, 262), (middle + 9, 262))
     # the feed-forward network
     panel.arrow((middle, 316), (104, 316))
-    box(
-        104,
-        306,
-        178,
-        84,
-        "6  feed-forward",
-        "works on each token alone;",
-        "residual sums and norms",
-        "keep the stream going",
-    )
+    box(104, 306, 178, 84, "6  feed-forward", "works on each token alone")
     panel.arrow((104, 380), (middle + 9, 380))
     for y in (262, 380):
         panel.add("circle", cx=middle, cy=y, r=9, fill="paper", stroke="soft", stroke_width=1.5)
         panel.path(f"M{middle - 5} {y}h10M{middle} {y - 5}v10")
-    panel.text(20 + 8, 412, "+ added", size=12, fill="soft")
+    panel.text(middle + 16, 412, "+  added to what was there", size=12, fill="soft")
     panel.text(104, 448, "still n vectors of d_model", size=12, fill="soft")
     panel.text(104, 464, "numbers: the stream", size=12, fill="soft")
     box(8, 484, 220, 44, "7  vocabulary head", "compares with every token")
