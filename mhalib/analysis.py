@@ -30,11 +30,18 @@ def entropy(weights: Array) -> Array:
 
     Parameters
     ----------
-    weights : (..., n) shares, each row summing to 1
+    weights : array (..., n)
+        Shares, each row summing to 1.
 
     Returns
     -------
-    (...,) 0 if one share has everything, log n if all are equal
+    array (...,)
+        0 if one share has everything, log n if all are equal.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `weights` are no numbers, or have no axis.
 
     Examples
     --------
@@ -52,11 +59,18 @@ def jacobian_norm(weights: Array) -> Array:
 
     Parameters
     ----------
-    weights : (..., n) shares, each row summing to 1
+    weights : array (..., n)
+        Shares, each row summing to 1.
 
     Returns
     -------
-    (...,) 0 if one share has everything
+    array (...,)
+        0 if one share has everything.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `weights` are no numbers, or have no axis.
 
     Examples
     --------
@@ -72,9 +86,10 @@ def jacobian_norm(weights: Array) -> Array:
 def mean_head_outputs(
     model: Transformer, texts: Sequence[Text], tokenizer: Tokenizer | None = None
 ) -> dict[tuple[int, int], Array]:
-    """Return what each head gives on average over all tokens of `texts`, by (layer, head).
+    """Return what each head of `model` gives on average over all tokens of `texts`.
 
-    As ``Ablation(heads=…)`` it keeps what a head always says, and takes what it says *here*.
+    By (layer, head). As ``Ablation(heads=…)`` it keeps what a head always says, and takes what it
+    says *here*. `tokenizer` is the course's if not given.
     """
     config = model.config
     total, n = np.zeros((config.n_layers, config.n_heads, config.d_v)), 0
@@ -91,11 +106,14 @@ def attention_to_sources(
 ) -> dict[str, Array]:
     """Return the mean weight on the deciding word, from the token before the decided one.
 
+    `model` reads `texts`; `tokenizer` is the course's if not given.
+
     Returns
     -------
-    by relation an array (N, h); of the two words that decide *both*, the first is given as
-    "both: ending", the second as "both: stem". Where several words tell the same (*her* follows
-    from *she* and from the name), their weights are added.
+    dict of str to array (N, h)
+        By relation; of the two words that decide *both*, the first is given as "both: ending", the
+        second as "both: stem". Where several words tell the same (*her* follows from *she* and from
+        the name), their weights are added.
     """
     weights: dict[str, list[Array]] = defaultdict(list)
     for trace, _, batch in traces(model, texts, None, tokenizer):
@@ -113,10 +131,10 @@ def attention_to_sources(
 def removals(
     model: Transformer, means: dict[tuple[int, int], Array]
 ) -> dict[tuple[Part, str], Ablation]:
-    """Return one ablation per part and way: each head, each layer's heads, each layer.
+    """Return one ablation of `model` per part and way: each head, each layer's heads, each layer.
 
-    "zero" and "mean" say what takes the place of the heads; "ffn" takes out the layer's
-    feed-forward network, "skip" the whole layer.
+    "zero" and "mean" say what takes the place of the heads (`means`, of `mean_head_outputs`); "ffn"
+    takes out the layer's feed-forward network, "skip" the whole layer.
     """
     ways: dict[tuple[Part, str], Ablation] = {}
     for i in range(model.config.n_layers):
@@ -132,14 +150,17 @@ def removals(
 def what_heads_do(
     model: Transformer, texts: Sequence[Text], tokenizer: Tokenizer | None = None
 ) -> list[dict[str, Any]]:
-    """Measure every head and layer of `model`, relation by relation.
+    """Measure every head and layer of `model` on `texts`, relation by relation.
+
+    `tokenizer` is the course's if not given.
 
     Returns
     -------
-    one row per head, and one per layer (its ``"head"`` is None): ``"layer"``, ``"head"``,
-    ``"attention"`` (heads only, see `attention_to_sources`), and the rise of the loss of each
-    relation when the part is removed: ``"zero"``, ``"mean"``, ``"ffn"``, ``"skip"`` (see
-    `removals`)
+    list of dict
+        One row per head, and one per layer (its ``"head"`` is None): ``"layer"``, ``"head"``,
+        ``"attention"`` (heads only, see `attention_to_sources`), and the rise of the loss of each
+        relation when the part is removed: ``"zero"``, ``"mean"``, ``"ffn"``, ``"skip"`` (see
+        `removals`).
     """
     intact = evaluate(model, texts, None, tokenizer)
     attention = attention_to_sources(model, texts, tokenizer)
@@ -155,7 +176,7 @@ def what_heads_do(
 
 
 def table(rows: Sequence[dict[str, Any]], measure: str) -> str:
-    """Return one measure of `what_heads_do` as a Markdown table, a column per relation."""
+    """Return one `measure` of the `rows` of `what_heads_do` as a Markdown table."""
     rows = [row for row in rows if measure in row]
     names = list(rows[0][measure])
     lines = [f"| part | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
@@ -167,7 +188,7 @@ def table(rows: Sequence[dict[str, Any]], measure: str) -> str:
 
 
 def experiment_table(experiments: dict[str, Any]) -> str:
-    """Return the experiments as a Markdown table: accuracy, mean over seeds (lowest … highest)."""
+    """Return the accuracies of `experiments`, mean over seeds (lowest … highest), as Markdown."""
     names = language.RELATIONS
     lines = [f"| run | seeds | loss | {' | '.join(names)} |", "|---|" + "---:|" * 8]
     by_name: dict[str, list[dict[str, Any]]] = defaultdict(list)

@@ -186,7 +186,7 @@ def attention(
         Keys.
     V : array (*batch, n_k, d_v)
         Values.
-    mask : boolean array, optional
+    mask : bool array, optional
         True = may attend. One axis for each axis of the scores (*batch, n_q, n_k), of the same
         length or 1; or (n_q, n_k), or (n_k,), the same for the whole batch. Read by rank, never
         guessed: the ranks between are refused.

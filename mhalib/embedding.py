@@ -27,7 +27,7 @@ def embed(
 
     Parameters
     ----------
-    ids : integer array (*batch, n)
+    ids : int array (*batch, n)
         In 0 … V − 1; a single one, or any number of axes, will do.
     E : array (V, d_model)
         Embedding table.

@@ -31,7 +31,8 @@ def evaluation_texts(n: int = N_TEXTS, relation: str | None = None) -> list[Text
     """Return the texts on which all models of the course are measured, drawn apart from training.
 
     The language is small: many of them occur in training as well. Fewer than all of them are the
-    first ones, and have another best possible loss: see `evaluation_sample`.
+    first `n`, and have another best possible loss: see `evaluation_sample`. With a `relation` each
+    text has a word that it decides.
     """
     return language.corpus(n, (2017, 6, 12), relation)
 
@@ -61,7 +62,10 @@ def traces(
     ablate: Ablation | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> Iterator[tuple[Trace[Array], Array, Sequence[Text]]]:
-    """Run `model` on `texts`, 100 at a time; yield trace, lengths and texts."""
+    """Run `model`, less `ablate`, on `texts`, 100 at a time; yield trace, lengths and texts.
+
+    `tokenizer` is the course's if not given.
+    """
     tokenizer = tokenizer or load_tokenizer()
     for start in range(0, len(texts), 100):
         batch = texts[start : start + 100]
@@ -78,7 +82,8 @@ def evaluate(
 ) -> dict[str, Score]:
     """Return loss (nats per word) and accuracy of `model` on `texts`, in total and per relation.
 
-    Compare with `language.optimum` of the same texts. The first word of a text is not counted.
+    What `ablate` names is left out; `tokenizer` is the course's if not given. Compare with
+    `language.optimum` of the same texts. The first word of a text is not counted.
     """
     losses, hits = [], []
     for trace, lengths, _ in traces(model, texts, ablate, tokenizer):
@@ -91,7 +96,7 @@ def evaluate(
 
 
 def table(scores: dict[str, Score], best: dict[str, Score]) -> str:
-    """Return the scores beside the best possible ones, as a Markdown table."""
+    """Return `scores` beside the `best` possible ones, as a Markdown table."""
     rows = [
         "| words | loss | optimum | accuracy | optimum |",
         "|---|---:|---:|---:|---:|",
@@ -109,8 +114,21 @@ class NGram:
     """Predict a word from the few words before it, by how often it followed them.
 
     ``p(w | context) = (count(context, w) + p(w | shorter context)) / (count(context) + 1)``, from
-    the whole vocabulary, all equally likely, to the last `n_before` words: 0 is a word's frequency,
-    1 the bigram, 2 the trigram.
+    the whole vocabulary, all equally likely, to the last `n_before` words.
+
+    Parameters
+    ----------
+    n_before : int
+        How many words are seen: 0 is a word's frequency, 1 the bigram, 2 the trigram.
+    sentences : list of lists of int
+        The ids that are counted.
+    vocab_size : int
+        How many tokens there are.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is not an integer, or too small.
 
     References
     ----------
@@ -148,7 +166,10 @@ def _sentences(texts: Sequence[Text]) -> list[list[int]]:
 
 
 def count_words(n_texts: int = 5000, n_before: int = 2) -> NGram:
-    """Return the counts of `n_texts` of the language, none of them drawn for the evaluation."""
+    """Count, in `n_texts` of the language, what follows up to `n_before` words.
+
+    None of the texts was drawn for the evaluation.
+    """
     texts = language.corpus(n_texts, (2017, 6, 13))
     return NGram(n_before, _sentences(texts), load_tokenizer().vocab_size)
 

@@ -30,7 +30,7 @@ def causal_mask(n_q: int, n_k: int | None = None) -> Bool[Array, "{n_q} n_k"]:
 
     Returns
     -------
-    boolean array (n_q, n_k)
+    bool array (n_q, n_k)
         True = may attend.
 
     Raises
@@ -74,7 +74,7 @@ def window_mask(
 
     Returns
     -------
-    boolean array (n_q, n_k)
+    bool array (n_q, n_k)
         True = may attend.
 
     Raises
@@ -112,14 +112,14 @@ def padding_mask(
 
     Parameters
     ----------
-    lengths : integer array (*batch)
+    lengths : int array (*batch)
         Number of real tokens in each sequence.
     n_k : int, optional
         Padded length, the longest of `lengths` if not given.
 
     Returns
     -------
-    boolean array (*batch, 1, n_k)
+    bool array (*batch, 1, n_k)
         True = may attend.
 
     Raises
@@ -144,9 +144,15 @@ def padding_mask(
 def combine_masks(
     mask: Array | None, causal: bool, shape: tuple[int, ...], n_batch: int | None = None
 ) -> NDArray[np.bool_] | None:
-    """Return `mask` and the causal mask as one for scores of `shape`; None if all may be seen.
+    """Return `mask` and the causal mask, if `causal`, as one for scores of `shape`.
 
-    It has an axis for each axis of the scores; `n_batch` of these are batch axes.
+    It has an axis for each axis of the scores, of which `n_batch` are batch axes; None if all may
+    be seen.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `mask` is not boolean or can be read in two ways, or `causal` is not True or False.
     """
     if mask is not None:
         mask = validate.boolean_mask("mask", mask)

@@ -59,8 +59,22 @@ def multi_head_trace(
 
     Parameters
     ----------
-    X, W_Q, W_K, W_V, W_O, n_heads, X_kv, mask, causal, bias, scale
-        As in `multi_head_attention`.
+    X : array (*batch, n_q, d_model)
+        As in `multi_head_attention`, like all arguments that are not named here.
+    W_Q, W_K, W_V, W_O : array
+        The projections.
+    n_heads : int
+        How many heads they hold.
+    X_kv : array (*batch, n_k, d_model), optional
+        The tokens that are looked at.
+    mask : bool array, optional
+        True = may attend.
+    causal : bool
+        Let each query see only the keys up to its own place.
+    bias : array, optional
+        Numbers added to the scores.
+    scale : float, optional
+        Factor of the scores.
     past : pair of arrays (*batch, h, n_past, ·), optional
         K and V of earlier tokens, put before the new ones.
     edit_heads : callable, optional
@@ -167,7 +181,7 @@ def multi_head_attention(
         h.
     X_kv : array (*batch, n_k, d_model), optional
         The tokens that are looked at, `X` if not given.
-    mask : boolean array, optional
+    mask : bool array, optional
         True = may attend. One axis for each axis of the scores (*batch, h, n_q, n_k), of the same
         length or 1; or (n_q, n_k), or (n_k,), the same for the whole batch and all heads. A
         padding mask needs an axis for the heads: ``padding_mask(lengths)[:, None]``.

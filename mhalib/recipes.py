@@ -16,13 +16,25 @@ class Recipe:
 
     Parameters
     ----------
-    about : what the model is for
-    shape : arguments of `Config`, without the vocabulary's size
-    steps, batch : how many steps, of how many texts each
-    peak, warm_up : the learning rate rises for `warm_up` steps to `peak`, then falls to 0
-    relation : train on texts of this relation only, and only on the words that it decides. Such a
-        model need not tell these words from others that could stand there, so the loss of
-        *agreement* can fall below the optimum of the whole language.
+    about : str
+        What the model is for.
+    shape : dict
+        Arguments of `Config`, without the vocabulary's size.
+    steps, batch : int
+        How many steps, of how many texts each.
+    peak : float
+        The largest learning rate.
+    warm_up : int
+        The steps in which it rises to `peak`; then it falls to 0.
+    relation : str, optional
+        Train on texts of this relation only, and only on the words that it decides. Such a model
+        need not tell these words from others that could stand there, so the loss of *agreement* can
+        fall below the optimum of the whole language.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is no integer of 1 or more.
     """
 
     about: str
@@ -38,6 +50,8 @@ class Recipe:
             validate.positive_int(name, getattr(self, name))
 
     def config(self) -> Config:
+        """Return the model's shape, with the vocabulary of the course's tokenizer."""
+
         return Config(vocab_size=load_tokenizer().vocab_size, **self.shape)
 
     def learning_rate(self, step: int) -> float:

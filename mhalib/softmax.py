@@ -93,5 +93,5 @@ def _shifted(x: Array, axis: int) -> Array:
 
 
 def widened(x: Array) -> Array:
-    """Return float16 as float32, so that sums and products of it do not overflow."""
+    """Return `x`; float16 as float32, so that sums and products do not overflow."""
     return x.astype(np.promote_types(x.dtype, np.float32), copy=False)

@@ -73,12 +73,20 @@ def train_bpe(text: str, n_merges: int) -> list[Pair]:
 
     Parameters
     ----------
-    text : the corpus
-    n_merges : how many merges to learn; fewer are learned if nothing is left to join
+    text : str
+        The corpus.
+    n_merges : int
+        How many merges to learn; fewer are learned if nothing is left to join.
 
     Returns
     -------
-    list of pairs of ids, in the order in which they were learned
+    list of pairs of int
+        Ids, in the order in which they were learned.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If `text` is no string, or `n_merges` no integer of 0 or more.
 
     Notes
     -----
@@ -117,11 +125,18 @@ class Tokenizer:
 
     Parameters
     ----------
-    merges : pairs of ids in the order in which they were learned (see `train_bpe`)
+    merges : list of pairs of int
+        Ids in the order in which they were learned (see `train_bpe`).
 
     Attributes
     ----------
-    vocab : list of bytes, the text of each id
+    vocab : list of bytes
+        The text of each id.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a merge is not a pair of ids that are there before it.
 
     Examples
     --------
@@ -146,7 +161,25 @@ class Tokenizer:
 
     @classmethod
     def train(cls, text: str, vocab_size: int) -> Tokenizer:
-        """Learn merges from `text` until there are `vocab_size` tokens (256 are the bytes)."""
+        """Learn merges from a text.
+
+        Parameters
+        ----------
+        text : str
+            The corpus.
+        vocab_size : int
+            How many tokens there shall be; 256 of them are the bytes.
+
+        Returns
+        -------
+        Tokenizer
+            With fewer tokens if nothing is left to join.
+
+        Raises
+        ------
+        TypeError, ValueError
+            If `text` is no string, or `vocab_size` no integer of 256 or more.
+        """
         return cls(train_bpe(text, validate.positive_int("vocab_size", vocab_size, 256) - 256))
 
     @property
@@ -154,7 +187,18 @@ class Tokenizer:
         return len(self.vocab)
 
     def merge_steps(self, text: str) -> Iterator[list[int]]:
-        """Yield the ids of `text` as bytes, then after each merge, the earliest-learned first."""
+        """Yield the ids of a text as bytes, then after each merge, the earliest-learned first.
+
+        Parameters
+        ----------
+        text : str
+            Any text.
+
+        Yields
+        ------
+        list of int
+            The ids so far; the last ones are those of `encode`.
+        """
         words = [list(word.encode()) for word in split_words(text)]
         yield list(chain.from_iterable(words))
         while (rank := self._next_merge(words)) is not None:
@@ -166,7 +210,18 @@ class Tokenizer:
         return min((self._rank[pair] for pair in pairs if pair in self._rank), default=None)
 
     def encode(self, text: str) -> list[int]:
-        """Return the ids of `text`. Any text has ids: what was never merged stays bytes."""
+        """Return the ids of a text.
+
+        Parameters
+        ----------
+        text : str
+            Any text: what was never merged stays bytes.
+
+        Returns
+        -------
+        list of int
+            One id for each token.
+        """
         ids: list[int] = []
         for text_word in split_words(text):
             word = list(text_word.encode())
@@ -176,7 +231,17 @@ class Tokenizer:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the text of `ids`; bytes that are no valid UTF-8 become U+FFFD.
+        """Return the text of ids.
+
+        Parameters
+        ----------
+        ids : list of int
+            Tokens.
+
+        Returns
+        -------
+        str
+            Their text; bytes that are no valid UTF-8 become U+FFFD.
 
         Raises
         ------
@@ -189,16 +254,51 @@ class Tokenizer:
         return b"".join(self.vocab[i] for i in known).decode("utf-8", errors="replace")
 
     def tokens(self, text: str) -> list[bytes]:
-        """Return the pieces of `text`, one for each id of `encode`."""
+        """Return the pieces of a text.
+
+        Parameters
+        ----------
+        text : str
+            Any text.
+
+        Returns
+        -------
+        list of bytes
+            One piece for each id of `encode`.
+        """
         return [self.vocab[i] for i in self.encode(text)]
 
     def save(self, path: str | Path) -> None:
-        """Write the merges to `path` as JSON."""
+        """Write the merges as JSON.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        """
         Path(path).write_text(json.dumps({"type": "BPE", "merges": self.merges}) + "\n", "utf-8")
 
     @classmethod
     def load(cls, path: str | Path) -> Tokenizer:
-        """Read what `save` wrote."""
+        """Read what `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        Tokenizer
+            The same as the one that was saved.
+
+        Raises
+        ------
+        ValueError
+            If the file holds no merges.
+        FileNotFoundError
+            If there is none.
+        """
         try:
             merges = json.loads(Path(path).read_text("utf-8"))["merges"]
             return cls(merges)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -20,16 +18,13 @@ from tqdm.auto import tqdm
 from mhalib import _validate as validate
 from mhalib import language
 from mhalib._stream import say_all
-from mhalib.analysis import what_heads_do
-from mhalib.evaluation import evaluate, evaluation_texts, table
+from mhalib.evaluation import evaluation_texts, table
 from mhalib.language import Score, Text
-from mhalib.model import GRID, Transformer, init_parameters, load_model, load_tokenizer
+from mhalib.model import Transformer, init_parameters, load_model, load_tokenizer
 from mhalib.recipes import EXPERIMENTS, RECIPES, Recipe
+from mhalib.runs import Curve, file_name, gather, kept, measure, save
 from mhalib.tokenizer import Tokenizer
 from mhalib.torch.model import Transformer as TorchTransformer
-
-Curve = list[dict[str, Any]]
-
 
 Batch = tuple[torch.Tensor, torch.Tensor]  # ids (batch, n); which of them are targets
 
@@ -60,11 +55,6 @@ def _scores(model: torch.nn.Module, texts: Sequence[Text], batch: Batch) -> dict
     return language.score(texts, losses, (logits.argmax(-1) == targets).numpy())
 
 
-def _kept(scores: dict[str, Score], recipe: Recipe) -> dict[str, Score]:
-    """Return the scores of what `recipe` trains on."""
-    return {n: s for n, s in scores.items() if recipe.relation in (None, n)}
-
-
 def train(
     recipe: Recipe,
     seed: int = 0,
@@ -77,16 +67,24 @@ def train(
 
     Parameters
     ----------
-    recipe : the model and its schedule
-    seed : decides the first parameters and all texts
-    checkpoint : file that keeps the state after each `every` steps; if it is there, the run goes
-        on from it and ends as if it had never stopped
-    every : steps between two points of the curve
-    progress : show a bar with the loss on other texts and the best possible loss
+    recipe : Recipe
+        The model and its schedule.
+    seed : int
+        Decides the first parameters and all texts.
+    checkpoint : Path, optional
+        File that keeps the state after each `every` steps; if it is there, the run goes on from it
+        and ends as if it had never stopped.
+    every : int
+        Steps between two points of the curve.
+    progress : bool
+        Show a bar with the loss on other texts and the best possible loss.
 
     Returns
     -------
-    the model, and its curve: ``{"step", "seconds", "scores": {relation: score}}`` per point
+    model : Transformer
+        The trained model.
+    curve : list of dict
+        ``{"step", "seconds", "scores": {relation: score}}`` per point.
 
     Raises
     ------
@@ -132,7 +130,7 @@ def train(
             bar.update()
             if done % every == 0 or done == recipe.steps:
                 scores = _scores(model, others, measured)
-                plain = {name: s._asdict() for name, s in _kept(scores, recipe).items()}
+                plain = {name: s._asdict() for name, s in kept(scores, recipe).items()}
                 curve.append({"step": done, "seconds": round(seconds, 1), "scores": plain})
                 bar.set_postfix_str(
                     f"loss {scores[watched].loss:.4f}, optimum {best[watched].loss:.4f}"
@@ -145,50 +143,11 @@ def train(
     return model.to_numpy(), curve
 
 
-def _measure(recipe: Recipe, model: Transformer) -> tuple[dict[str, Score], dict[str, Score]]:
-    """Return the scores of `model` on the evaluation set, and the best possible ones."""
-    texts = evaluation_texts(relation=recipe.relation)
-    return _kept(evaluate(model, texts), recipe), _kept(language.optimum(texts), recipe)
-
-
-def file_name(name: str, seed: int) -> str:
-    """Return how the files of a run are called, without their endings."""
-    return name if seed == 0 else f"{name}-seed{seed}"
-
-
-def save(name: str, seed: int, out: Path, model: Transformer, curve: Curve) -> Path:
-    """Write the weights, rounded to multiples of `GRID`, the curve, and a card about both.
-
-    Returns the path of the card.
-    """
-    path = out / f"{file_name(name, seed)}.safetensors"
-    new = path.with_suffix(".new")
-    model.rounded().save(new, np.float16)
-    recipe, steps = RECIPES[name], curve[-1]["step"]
-    scores, best = _measure(recipe, Transformer.load(new))
-    card = f"""# {name}: {recipe.about}
-
-- Command: `python -m mhalib.training {name} --seed {seed} --steps {steps} --out DIRECTORY`
-- Model: {model.n_parameters} parameters, multiples of 1/{1 / GRID:.0f}; {asdict(model.config)}
-- Data: the language of `mhalib/language.py`; {steps} steps of {recipe.batch} texts, drawn
-  anew; tokens from `tokenizer.json`
-- Optimiser: Adam (β 0.9, 0.98), learning rate up to {recipe.peak} in {recipe.warm_up} steps,
-  then down to 0
-- Time: {curve[-1]["seconds"]:.0f} s with {torch.get_num_threads()} thread(s)
-- Versions: Python {platform.python_version()}, torch {torch.__version__}, NumPy {np.__version__}
-
-Measured on the course's evaluation set, 1000 texts (nats per word; the optimum knows the grammar):
-
-{table(scores, best)}
-"""
-    new.replace(path)  # what was there before is lost only now, when all else has worked
-    path.with_suffix(".curve.json").write_text(json.dumps(curve) + "\n", "utf-8")
-    path.with_suffix(".md").write_text(card, "utf-8")
-    return path.with_suffix(".md")
-
-
 def train_and_save(name: str, seed: int, out: Path, steps: int | None = None) -> Path:
-    """Train recipe `name` and `save` it into `out`, going on from a checkpoint left there."""
+    """Train recipe `name` with `seed` and `save` it into `out`.
+
+    It goes on from a checkpoint left there; `steps` are the recipe's if not given.
+    """
     recipe = RECIPES[name]
     if steps is not None:
         recipe = replace(recipe, steps=steps)
@@ -198,54 +157,6 @@ def train_and_save(name: str, seed: int, out: Path, steps: int | None = None) ->
     card = save(name, seed, out, model, curve)
     checkpoint.unlink(missing_ok=True)
     return card
-
-
-def gather(out: Path) -> dict[str, Any]:
-    """Return the results of all runs whose files are in `out`, as `experiments.json` keeps them.
-
-    Returns
-    -------
-    ``{"optimum", "runs"}``: each run has its name, seed, what it is about, config, number of
-    parameters, steps, seconds, scores, and curve (steps, and the loss of each relation there).
-    Runs of all the language in three layers with four heads have ``"heads"``:
-    `mhalib.analysis.what_heads_do` on 300 texts.
-    """
-    runs = [_record(out, name, seed) for name, seed in [("main", 0), *EXPERIMENTS]]
-    best = _plain(language.optimum(evaluation_texts()))
-    return {"optimum": best, "runs": [run for run in runs if run]}
-
-
-def _record(out: Path, name: str, seed: int) -> dict[str, Any]:
-    path = out / f"{file_name(name, seed)}.safetensors"
-    if not path.is_file():
-        return {}
-    curve = json.loads(path.with_suffix(".curve.json").read_text("utf-8"))
-    model = Transformer.load(path, np.float32)
-    points = [point["scores"] for point in curve]
-    run = {
-        "name": name,
-        "seed": seed,
-        "about": RECIPES[name].about,
-        "config": asdict(model.config),
-        "n_parameters": model.n_parameters,
-        "steps": curve[-1]["step"],
-        "seconds": curve[-1]["seconds"],
-        "scores": _plain(_measure(RECIPES[name], model)[0]),
-        "curve": {
-            "step": [point["step"] for point in curve],
-            "loss": {r: [round(p[r]["loss"], 4) for p in points] for r in points[0]},
-        },
-    }
-    if name in ("main", "layers3-heads4"):
-        run["heads"] = what_heads_do(model, evaluation_texts(300))
-    return run
-
-
-def _plain(scores: dict[str, Score]) -> dict[str, dict[str, float]]:
-    return {
-        name: {"loss": round(s.loss, 4), "accuracy": round(s.accuracy, 4)}
-        for name, s in scores.items()
-    }
 
 
 def _at_least(minimum: int) -> Callable[[str], int]:
@@ -280,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     if options.evaluate:
-        print(table(*_measure(RECIPES[options.name], load_model(options.name))))
+        print(table(*measure(RECIPES[options.name], load_model(options.name))))
     elif options.experiments:
         for name, seed in EXPERIMENTS:
             if not (options.out / f"{file_name(name, seed)}.md").is_file():

@@ -62,12 +62,12 @@ def next_token_pairs(
 
     Parameters
     ----------
-    ids : integer array (*batch, n)
+    ids : int array (*batch, n)
         Tokens.
 
     Returns
     -------
-    inputs, targets : integer arrays (*batch, n − 1)
+    inputs, targets : int arrays (*batch, n − 1)
         Each target is the token after its input.
 
     Raises
@@ -95,9 +95,9 @@ def cross_entropy(
     ----------
     logits : array (*batch, V)
         One row for each target.
-    targets : integer array (*batch)
+    targets : int array (*batch)
         Ids of the tokens that did come next.
-    mask : boolean array (*batch), optional
+    mask : bool array (*batch), optional
         True = counts; all count if not given. As many axes as `targets`, of the same length or 1.
 
     Returns

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from mhalib.checks import EXERCISES
-from mhalib.checks.judge import judged
+from mhalib.checks.grader import judged
 from mhalib.checks.properties import Trial
 from mhalib.checks.values import in_numpy
 

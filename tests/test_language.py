@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 
-from mhalib import language
+from mhalib import grammar, language
 from mhalib.language import RELATIONS, corpus, next_word_distribution, parse
 from mhalib.model import WEIGHTS, load_tokenizer
 from mhalib.tokenizer import Tokenizer
@@ -51,10 +51,10 @@ def test_the_probability_of_a_prefix_is_summed_over_the_forms_that_fit():
 
 def test_a_form_that_made_the_prefix_likelier_weighs_more(monkeypatch):
     # One form draws "red" or "blue", then says "box"; the other always says "red door".
-    (_, box), (_, red_door) = *language._expand("box"), *language._expand("red door")
+    (_, box), (_, red_door) = *grammar._expand("box"), *grammar._expand("red door")
     forms = [
-        language.Form("either", 0.5, (language._draw("", ("red", "blue")), *box)),
-        language.Form("red", 0.5, red_door),
+        grammar.Form("either", 0.5, (grammar._draw("", ("red", "blue")), *box)),
+        grammar.Form("red", 0.5, red_door),
     ]
     monkeypatch.setattr(language, "FORMS", forms)
     assert next_word_distribution("red") == pytest.approx({"box": 1 / 3, "door": 2 / 3})
@@ -132,7 +132,7 @@ def test_both_has_animals_of_either_number_between_the_two_that_decide(texts):
         if "both" in text.relations:
             subject, model = text.sources[text.relations.index("both")]
             for word in text.words[subject + 1 : model]:
-                if word in language.SINGULAR or word in language.PLURAL:
+                if word in grammar.SINGULAR or word in grammar.PLURAL:
                     between[word.endswith("s"), text.words[subject].endswith("s")] += 1
     assert len(between) == 4  # so neither the nearest nor any noun tells the number
     assert min(between.values()) > 200
@@ -221,7 +221,7 @@ def test_bad_input_is_named():
 
 def test_slots_are_data_that_a_page_can_read():
     """Nothing in a slot is code, and its JSON says the same as the slot."""
-    for form in language.FORMS:
+    for form in grammar.FORMS:
         for slot in form.slots:
             assert not any(callable(value) for value in vars(slot).values())
             assert (slot.table is None) == bool(slot.words)

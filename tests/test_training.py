@@ -8,10 +8,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from mhalib import language, training  # noqa: E402
+from mhalib import language, runs, training  # noqa: E402
 from mhalib.evaluation import evaluate, evaluation_texts, load_experiments  # noqa: E402
 from mhalib.model import GRID, Transformer, load_model, load_tokenizer  # noqa: E402
-from mhalib.training import EXPERIMENTS, RECIPES, Recipe, train  # noqa: E402
+from mhalib.recipes import EXPERIMENTS, RECIPES, Recipe  # noqa: E402
+from mhalib.training import train  # noqa: E402
 
 TINY = Recipe("a tiny model", {"n_layers": 1, "n_heads": 3, "d_model": 6}, steps=7, batch=5)
 STEPS_OF_CURVE = [3, 6, 7]
@@ -28,9 +29,10 @@ def one_thread():
 @pytest.fixture(autouse=True)
 def few_texts(monkeypatch):
     """Score on few texts, so that the tests are quick."""
-    monkeypatch.setattr(
-        training, "evaluation_texts", lambda n=0, relation=None: evaluation_texts(20, relation)
-    )
+    for module in (training, runs):
+        monkeypatch.setattr(
+            module, "evaluation_texts", lambda n=0, relation=None: evaluation_texts(20, relation)
+        )
 
 
 def scores_of(curve):
@@ -172,7 +174,7 @@ def test_weights_are_replaced_only_when_all_else_has_worked(tmp_path, monkeypatc
         assert path.read_bytes() == before  # also while it is measured
         raise RuntimeError("while measuring")
 
-    monkeypatch.setattr(training, "_measure", broken)
+    monkeypatch.setattr(runs, "measure", broken)
     with pytest.raises(RuntimeError, match="while measuring"):
         training.main(["--steps", "3", "--out", str(tmp_path)])
     assert path.read_bytes() == before
@@ -188,7 +190,8 @@ def test_the_command_evaluates_a_shipped_model(capsys):
 
 def test_experiments_are_gathered(tmp_path, monkeypatch):
     monkeypatch.setitem(RECIPES, "layers3-heads4", replace(TINY, steps=2))
-    monkeypatch.setattr(training, "EXPERIMENTS", [("layers3-heads4", s) for s in (0, 1)])
+    for module in (training, runs):
+        monkeypatch.setattr(module, "EXPERIMENTS", [("layers3-heads4", s) for s in (0, 1)])
     training.main(["--experiments", "--out", str(tmp_path)])
     stored = json.loads((tmp_path / "experiments.json").read_text("utf-8"))
     assert [(run["name"], run["seed"]) for run in stored["runs"]] == training.EXPERIMENTS

@@ -6,7 +6,7 @@ shows it. It never shows a solution. Functions may use NumPy or torch.
 
 from mhalib.checks.exercise import Case, Exercise, Mistake
 from mhalib.checks.exercises import EXERCISES, exercises
-from mhalib.checks.judge import check
+from mhalib.checks.grader import check
 from mhalib.checks.result import Result
 
 __all__ = ["EXERCISES", "Case", "Exercise", "Mistake", "Result", "check", "exercises"]

@@ -1,97 +1,21 @@
-"""Judging a function: is it right, and if not, which mistake was made?"""
+"""Judging a function on the inputs of an exercise, with arrays or with tensors."""
 
 from __future__ import annotations
 
-import difflib
-import sys
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from mhalib._stream import printable
 from mhalib.checks.clues import Findings
 from mhalib.checks.code import has_placeholder, is_stub, reader_line, uses_torch, words_of
 from mhalib.checks.exercise import Case, Exercise, Function, Misuse, Nothing
-from mhalib.checks.exercises import EXERCISES
 from mhalib.checks.naming import named_mistake
 from mhalib.checks.result import Result
 from mhalib.checks.run import Outcome, adapted, run, run_all
 from mhalib.checks.seen import Seen, seen_of
 from mhalib.checks.show import Rows, example, inputs
 from mhalib.checks.values import is_float, same
-
-
-def check(name: str, function: Function, seconds: float = 5.0) -> Result:
-    """Test `function` as the answer to exercise `name`.
-
-    Parameters
-    ----------
-    name : of an exercise, see `exercises`
-    function : the reader's function, in NumPy or torch
-    seconds : time limit of each call; the first one may take longer. Where Python has no threads
-        (in a browser) there is no limit
-
-    Returns
-    -------
-    Result, which prints what was found; true if the function is right
-
-    Raises
-    ------
-    ValueError : if there is no such exercise
-
-    Examples
-    --------
-    >>> check("split_heads", lambda X, h: X.reshape(h, len(X), -1)).title
-    'reshaped before transposing'
-    """
-    if name not in EXERCISES:
-        close = difflib.get_close_matches(str(name), EXERCISES, n=3, cutoff=0.5) or EXERCISES
-        raise ValueError(f"name must be an exercise, such as {', '.join(close)}; got {name!r}")
-    exercise = EXERCISES[name]
-    if function is None or function is ...:
-        return _unsolved(exercise)
-    if not callable(function):
-        return Result("type", "not a function", (
-            f"check needs the function itself, check({name!r}, {name}), without a call. "
-            f"A value of type {type(function).__name__} came.",))  # fmt: skip
-    result, judge = judged(exercise, function, seconds)
-    if judge.printed:
-        print(printable(judge.printed), end="")
-    return result
-
-
-def judged(exercise: Exercise, function: Function, seconds: float = 5.0) -> tuple[Result, Judge]:
-    """Judge `function` with arrays and, before it is called wrong, with tensors too."""
-    first = None
-    kinds = ["float32", None] if uses_torch(function) else [None, "float32"]
-    for kind in kinds:
-        if kind is not None and "torch" not in sys.modules:
-            continue
-        if first is not None and first[1].gave_values and not promising(exercise, function, kind):
-            continue
-        judge = Judge(exercise, function, seconds, kind)
-        answer = judge.result(), judge
-        if answer[0].kind in ("correct", "unsolved", "hang"):
-            return answer
-        if first is None or (first[0].kind in ("error", "type") and judge.gave_values):
-            first = answer
-    assert first is not None
-    return first
-
-
-def promising(exercise: Exercise, function: Function, torch_dtype: str | None) -> bool:
-    """Return whether `function` is right on the first inputs of this kind, and answers in kind."""
-    cases = exercise.searched[:3]
-    adapt = adapted(function, exercise.parameters, exercise.optional)
-    outcomes, _ = run_all(exercise, adapt, cases, torch_dtype=torch_dtype, seconds=5.0)
-    seen = seen_of(exercise, cases, outcomes, torch_dtype)
-    return (
-        len(seen) == len(cases)
-        and not any(Judge.fails(s) for s in seen)
-        and all(s.outcome.tensor for s in seen)
-    )
-
 
 GENERIC = "It is none of the mistakes this grader knows. Work out the small input by hand."
 
@@ -144,7 +68,7 @@ class Judge:
         if not failing:
             return None
         if has_placeholder(self.original):
-            return _unsolved(self.exercise)
+            return unsolved(self.exercise)
         if (steady := self.unsteady([*passed, *stage])) is not None:
             return steady
         known = [*passed, *stage]
@@ -214,7 +138,7 @@ class Judge:
         """Answer a call that gave no value to compare."""
         rows, outcome = self.arguments(s), s.outcome
         if self.is_unsolved(outcome) or (outcome.error and has_placeholder(self.original)):
-            return _unsolved(self.exercise)
+            return unsolved(self.exercise)
         if outcome.late:
             text = f"There was no answer after {outcome.late:g} seconds on this input, and it was "
             text += "stopped. " if outcome.ended else "left running: restart Python to end it. "
@@ -294,7 +218,7 @@ class Judge:
         return f"See lesson {lesson}, “{heading}”."
 
 
-def _unsolved(exercise: Exercise) -> Result:
+def unsolved(exercise: Exercise) -> Result:
     return Result(
         "unsolved",
         "Not solved yet",

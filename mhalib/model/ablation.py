@@ -15,17 +15,27 @@ class Ablation:
 
     Parameters
     ----------
-    scale : leave the scores unscaled (no 1/√d_k)
-    mask : let every token see the whole sequence, the future included
-    positions : add no positions
-    embedding_scale : do not multiply the embeddings by √d_model
-    residual : a sublayer's output replaces the stream, where it should be added to it
-    norm : no layer norm
-    W_O : layers in which concat(heads) skips W_O (needs h·d_v = d_model)
-    heads : (layer, head) pairs whose output becomes 0; or a mapping from such pairs to the
-        value, number or (d_v,), that takes the output's place ("mean ablation")
-    ffn : layers whose feed-forward network adds nothing: its output becomes 0
-    layers : layers that are skipped
+    scale : bool
+        Leave the scores unscaled (no 1/√d_k).
+    mask : bool
+        Let every token see the whole sequence, the future included.
+    positions : bool
+        Add no positions.
+    embedding_scale : bool
+        Do not multiply the embeddings by √d_model.
+    residual : bool
+        A sublayer's output replaces the stream, where it should be added to it.
+    norm : bool
+        No layer norm.
+    W_O : list of int
+        Layers in which concat(heads) skips W_O (needs h·d_v = d_model).
+    heads : list of pairs of int, or dict
+        (layer, head) pairs whose output becomes 0; or a mapping from such pairs to the value,
+        number or (d_v,), that takes the output's place ("mean ablation").
+    ffn : list of int
+        Layers whose feed-forward network adds nothing: its output becomes 0.
+    layers : list of int
+        Layers that are skipped.
     """
 
     scale: bool = False
@@ -40,7 +50,18 @@ class Ablation:
     layers: Collection[int] = ()
 
     def check(self, config: Config) -> None:
-        """Refuse layers and heads that a model of this shape does not have."""
+        """Refuse layers and heads that a model does not have.
+
+        Parameters
+        ----------
+        config : Config
+            The model's shape.
+
+        Raises
+        ------
+        ValueError
+            If a layer or head is not there, or W_O cannot be skipped.
+        """
         for name, layers in (
             ("W_O", self.W_O),
             ("ffn", self.ffn),
@@ -63,6 +84,17 @@ class Ablation:
             )
 
     def heads_of(self, layer: int) -> dict[int, Any]:
-        """Return what takes the place of each ablated head's output in `layer`, by head."""
+        """Return what takes the place of each ablated head's output.
+
+        Parameters
+        ----------
+        layer : int
+            Whose heads.
+
+        Returns
+        -------
+        dict of int to number or array
+            The value by head.
+        """
         values = self.heads if isinstance(self.heads, Mapping) else dict.fromkeys(self.heads, 0.0)
         return {head: value for (i, head), value in values.items() if i == layer}

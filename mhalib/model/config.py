@@ -20,8 +20,27 @@ Array = NDArray[Any]
 class Config:
     """The shape of a decoder-only Transformer with tied embeddings.
 
-    `d_k` and `d_v` default to d_model / n_heads, `d_ff` to 4 · d_model. ``scaled=False``
-    leaves out 1/√d_k; ``positions="none"`` leaves out the positions.
+    Parameters
+    ----------
+    vocab_size, d_model, n_heads, n_layers : int
+        How many tokens, features, heads and layers.
+    d_k, d_v : int
+        Features of a head's keys and values, d_model / n_heads if 0.
+    d_ff : int
+        Hidden units of the feed-forward network, 4 · d_model if 0.
+    norm : {"post", "pre"}
+        Where the layer norms stand.
+    activation : {"relu", "gelu", "gelu_tanh"}
+        Of the feed-forward network.
+    positions : {"sinusoidal", "none"}
+        What is added to the embeddings.
+    scaled : bool
+        False leaves out 1/√d_k.
+
+    Raises
+    ------
+    TypeError, ValueError
+        If a number is no integer of 1 or more, heads do not divide d_model, or a name is unknown.
     """
 
     vocab_size: int
@@ -65,7 +84,7 @@ class Config:
 
 
 def layer_shapes(config: Config) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of every parameter of one layer."""
+    """Return the name and shape of every parameter of one layer of a `config`."""
     d, h, d_ff = config.d_model, config.n_heads, config.d_ff
     return {
         "W_Q": (d, h * config.d_k),
@@ -84,7 +103,18 @@ def layer_shapes(config: Config) -> dict[str, tuple[int, ...]]:
 
 
 def parameter_shapes(config: Config) -> dict[str, tuple[int, ...]]:
-    """Return the name and shape of every parameter, in the order of computation."""
+    """Return the name and shape of every parameter, in the order of computation.
+
+    Parameters
+    ----------
+    config : Config
+        The model's shape.
+
+    Returns
+    -------
+    dict of str to tuple of int
+        ``E``, ``layers.0.W_Q``, …
+    """
     shapes: dict[str, tuple[int, ...]] = {"E": (config.vocab_size, config.d_model)}
     for i in range(config.n_layers):
         shapes |= {f"layers.{i}.{name}": shape for name, shape in layer_shapes(config).items()}
@@ -94,11 +124,23 @@ def parameter_shapes(config: Config) -> dict[str, tuple[int, ...]]:
 
 
 def init_parameters(config: Config, rng: np.random.Generator) -> dict[str, Array]:
-    """Return fresh parameters, float64.
+    """Draw fresh parameters.
 
     Matrices are uniform with variance 2 / (rows + columns) (Glorot, Bengio 2010), `E` is
     normal with variance 1/d_model, so that ×√d_model gives entries of variance 1. Biases and
     shifts are 0, norm factors 1.
+
+    Parameters
+    ----------
+    config : Config
+        The model's shape.
+    rng : numpy.random.Generator
+        Where they are drawn from.
+
+    Returns
+    -------
+    dict of str to array
+        float64, with the names of `parameter_shapes`.
     """
     parameters: dict[str, Array] = {}
     for name, shape in parameter_shapes(config).items():

@@ -14,12 +14,30 @@ WEIGHTS = Path(__file__).parents[1] / "weights"
 
 
 def load_tokenizer() -> Tokenizer:
-    """Return the tokenizer that all course models share."""
+    """Return the tokenizer that all course models share.
+
+    Returns
+    -------
+    Tokenizer
+        With 567 tokens: each word of the language is one.
+    """
     return Tokenizer.load(WEIGHTS / "tokenizer.json")
 
 
 def load_model(name: str = "main", dtype: DTypeLike = np.float64) -> Transformer:
-    """Return a trained model of the course by its name.
+    """Return a trained model of the course.
+
+    Parameters
+    ----------
+    name : str
+        Which one; "main" is the lessons'.
+    dtype : dtype
+        Of its parameters.
+
+    Returns
+    -------
+    Transformer
+        The model.
 
     Raises
     ------

@@ -19,6 +19,23 @@ class Trace(Generic[A]):
 
     A layer stands at its own index, whatever was taken out: ``layers[1]`` is layer 1, and the
     place of a layer that was left out holds None.
+
+    Attributes
+    ----------
+    ids : int array (*batch, n)
+        The tokens.
+    embedded : array (*batch, n, d_model)
+        Rows of E, times √d_model.
+    positions : array (*batch, n, d_model)
+        What is added for each token's place.
+    X : array (*batch, n, d_model)
+        Their sum, which enters the first layer.
+    layers : list of BlockTrace or None
+        What each layer computed.
+    output : array (*batch, n, d_model)
+        What the vocabulary head reads.
+    logits, probabilities : array (*batch, n, V)
+        Row i is about the token after token i.
     """
 
     ids: Int[A, "*batch n"]
@@ -31,7 +48,23 @@ class Trace(Generic[A]):
     probabilities: Float[A, "*batch n V"]
 
     def layer(self, i: int) -> BlockTrace[A]:
-        """Return what layer `i` computed; ValueError if it was left out."""
+        """Return what one layer computed.
+
+        Parameters
+        ----------
+        i : int
+            Its index.
+
+        Returns
+        -------
+        BlockTrace
+            The layer's intermediates.
+
+        Raises
+        ------
+        ValueError
+            If the layer was left out.
+        """
         block = self.layers[i]
         if block is None:
             raise ValueError(f"layer {i} was left out of this pass: it has no trace")
@@ -40,8 +73,11 @@ class Trace(Generic[A]):
     def flat(self) -> dict[str, A]:
         """Return all arrays by name: ``X``, ``layers.0.Q``, ``layers.0.norm_1``, …
 
-        What was not computed has no name here: the stages of a layer that was left out, and those
-        that torch's fused kernel keeps to itself.
+        Returns
+        -------
+        dict of str to array
+            What was not computed has no name here: the stages of a layer that was left out, and
+            those that torch's fused kernel keeps to itself.
         """
         arrays: dict[str, A] = {}
         for name, value in _fields(self):
@@ -64,8 +100,10 @@ class Cache(list[tuple[A, A]]):
 
     Parameters
     ----------
-    pairs : K and V of each layer
-    real : (*batch, n) which of the tokens are no padding; None if all are real
+    pairs : list of pairs of arrays
+        K and V of each layer.
+    real : bool array (*batch, n), optional
+        Which of the tokens are no padding; None if all are real.
     """
 
     def __init__(

@@ -39,8 +39,10 @@ class Transformer:
 
     Parameters
     ----------
-    config : the shape
-    parameters : arrays by name, as `parameter_shapes` lists them
+    config : Config
+        The shape.
+    parameters : dict of str to array
+        By the names that `parameter_shapes` lists.
 
     Raises
     ------
@@ -80,7 +82,18 @@ class Transformer:
         return sum(array.size for array in self.parameters.values())
 
     def layer(self, i: int) -> dict[str, Array]:
-        """Return the parameters of layer `i` by their short names (``W_Q``, …)."""
+        """Return the parameters of one layer.
+
+        Parameters
+        ----------
+        i : int
+            Its index.
+
+        Returns
+        -------
+        dict of str to array
+            By their short names: ``W_Q``, …
+        """
         prefix = f"layers.{i}."
         return {
             name.removeprefix(prefix): array
@@ -102,18 +115,25 @@ class Transformer:
 
         Parameters
         ----------
-        ids : (*batch, n) tokens
-        real : (*batch, n) boolean, False = padding, on either side: no token attends to it, and
-            positions count the real tokens only, so a sentence starts at position 0 wherever it
-            stands. All are real if not given
-        mask : boolean, True = may attend: as in `multi_head_attention`
-        causal : each token sees only itself and what came before
-        ablate : what to leave out
-        past : keys and values of earlier tokens, from `Transformer.decode`
+        ids : int array (*batch, n)
+            Tokens.
+        real : bool array (*batch, n), optional
+            False = padding, on either side: no token attends to it, and positions count the real
+            tokens only, so a sentence starts at position 0 wherever it stands. All are real if
+            not given.
+        mask : bool array, optional
+            True = may attend: as in `multi_head_attention`.
+        causal : bool
+            Each token sees only itself and what came before.
+        ablate : Ablation, optional
+            What to leave out.
+        past : Cache, optional
+            Keys and values of earlier tokens, from `Transformer.decode`.
 
         Returns
         -------
-        Trace; row i of its ``probabilities`` is about the token after token i
+        Trace
+            Row i of its ``probabilities`` is about the token after token i.
 
         Raises
         ------
@@ -193,11 +213,24 @@ class Transformer:
         *,
         real: Bool[Array, "*batch n"] | None = None,
     ) -> tuple[Float[Array, "*batch V"], Cache[Array]]:
-        """Return the logits of the token after `ids`, and the keys and values to go on from.
+        """Return the logits of the token after `ids`, and what to go on from.
 
-        With a `cache`, `ids` are the new tokens only: what the earlier ones computed does not
-        change when tokens are added, so it is kept. In a padded batch `real` says which of `ids`
-        are no padding; the logits are those after each sentence's last real token.
+        Parameters
+        ----------
+        ids : int array (*batch, n)
+            Tokens; with a `cache` the new ones only: what the earlier ones computed does not change
+            when tokens are added, so it is kept.
+        cache : Cache, optional
+            What the last call returned.
+        real : bool array (*batch, n), optional
+            Which of `ids` are no padding.
+
+        Returns
+        -------
+        logits : array (*batch, V)
+            After each sentence's last real token.
+        cache : Cache
+            The keys and values to go on from.
 
         Raises
         ------
@@ -222,16 +255,46 @@ class Transformer:
         choose: Callable[[Array], int] = greedy,
         stop: Collection[int] = (),
     ) -> list[int]:
-        """Keep writing from `ids` with cached decoding: see `mhalib.vocab.generate`."""
+        """Keep writing with cached decoding, as `mhalib.generate`.
+
+        Parameters
+        ----------
+        ids : list of int
+            What is there.
+        n_new : int
+            How many tokens to write.
+        choose : callable
+            Takes logits (V,), returns an id; `greedy` if not given.
+        stop : list of int
+            Ids after which nothing is written.
+
+        Returns
+        -------
+        list of int
+            `ids` and the new tokens.
+        """
         return generate(self.decode, ids, n_new, choose, stop)
 
     def rounded(self) -> Transformer:
-        """Return the model with its parameters rounded to multiples of `GRID`."""
+        """Return the model with its parameters rounded to multiples of `GRID`.
+
+        Returns
+        -------
+        Transformer
+            What float16 holds exactly.
+        """
         rounded = {name: np.rint(array / GRID) * GRID for name, array in self.parameters.items()}
         return Transformer(self.config, rounded)
 
     def save(self, path: str | Path, dtype: DTypeLike = np.float32) -> None:
         """Write the parameters as safetensors, the config in the file's metadata.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        dtype : dtype
+            float16, float32 or float64.
 
         Raises
         ------
@@ -253,7 +316,19 @@ class Transformer:
 
     @classmethod
     def load(cls, path: str | Path, dtype: DTypeLike = np.float64) -> Transformer:
-        """Read what `save` wrote, as `dtype`. Needs NumPy alone.
+        """Read what `save` wrote; needs NumPy alone.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+        dtype : dtype
+            What the parameters become.
+
+        Returns
+        -------
+        Transformer
+            The model that was saved.
 
         Raises
         ------

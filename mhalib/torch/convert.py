@@ -19,17 +19,17 @@ Arrays = dict[str, NDArray[Any]]
 
 
 def to_torch(parameters: Mapping[str, NDArray[Any]]) -> dict[str, Tensor]:
-    """Return the arrays as tensors of the same dtype, by the same names."""
+    """Return the arrays of `parameters` as tensors of the same dtype, by the same names."""
     return {name: torch.from_numpy(np.array(array)) for name, array in parameters.items()}
 
 
 def to_numpy(state: Mapping[str, Tensor]) -> Arrays:
-    """Return the tensors as arrays of the same dtype, by the same names."""
+    """Return the tensors of `state` as arrays of the same dtype, by the same names."""
     return {name: tensor.detach().cpu().numpy().copy() for name, tensor in state.items()}
 
 
 def to_multihead_attention(p: Mapping[str, NDArray[Any]], n_heads: int) -> nn.MultiheadAttention:
-    """Return torch's own module with the matrices ``W_Q W_K W_V W_O`` of `p`.
+    """Return torch's own module with the matrices ``W_Q W_K W_V W_O`` of `p`, for `n_heads`.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def to_multihead_attention(p: Mapping[str, NDArray[Any]], n_heads: int) -> nn.Mu
 
 
 def from_multihead_attention(module: nn.MultiheadAttention) -> Arrays:
-    """Return ``W_Q W_K W_V W_O`` of torch's own module.
+    """Return ``W_Q W_K W_V W_O`` of `module`, torch's own.
 
     Raises
     ------
@@ -100,7 +100,8 @@ def to_encoder_layer(
 ) -> nn.TransformerEncoderLayer:
     """Return torch's own block with the parameters `p` of one layer, in evaluation mode.
 
-    torch's block has biases in the attention; they are 0 here.
+    `n_heads`, `norm_first` and `activation` are as in torch's block. That has biases in the
+    attention; they are 0 here.
     """
     t = to_torch(p)
     d_model, d_ff = p["W_1"].shape
@@ -117,7 +118,7 @@ def to_encoder_layer(
 
 
 def from_encoder_layer(layer: nn.TransformerEncoderLayer) -> Arrays:
-    """Return the parameters of torch's own block; its attention biases must be 0.
+    """Return the parameters of torch's own block, `layer`; its attention biases must be 0.
 
     Raises
     ------

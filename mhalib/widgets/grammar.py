@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mhalib.language import FORMS, SINGULAR, Slot
+from mhalib.grammar import FORMS, SINGULAR, Slot
 
 
 def tabulate() -> dict[str, Any]:
