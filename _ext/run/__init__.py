@@ -25,7 +25,7 @@ from sphinx.util import logging
 from run import fetch, wheel
 
 HERE = Path(__file__).parent
-CODE = ("names.py", "kernel.py")  # Python that runs in the worker
+CODE = ("names.py", "errors.py", "kernel.py")  # Python that runs in the worker
 SCRIPTS = ("cells.js", "editor.js", "worker.js")
 CHECK = re.compile(r"^check\(\s*[\"'](\w+)[\"']", re.M)
 MODES = ("", "required", "off")

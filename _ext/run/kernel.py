@@ -14,18 +14,17 @@ import io
 import linecache
 import sys
 import time
-import traceback
 import types
 import warnings
 from collections.abc import Callable
 from typing import Any
 
+from course_run.errors import absent_module, told
 from course_run.names import (
     ABSENT,
     EXTRAS,
     LAZY,
     NEEDS,
-    OTHER_MODEL,
     USES,
     Absent,
     Imports,
@@ -33,6 +32,7 @@ from course_run.names import (
     bound_names,
     free_names,
     parse,
+    wanted,
 )
 
 LIMIT = 100_000  # characters of text that one run may print
@@ -99,49 +99,7 @@ class Kernel:
     # ------------------------------------------------------------------------------- what is loaded
     def missing(self, code: str) -> list[str]:
         """Return what must be loaded before `code` can run: "matplotlib", "widgets"."""
-        try:
-            tree = parse(code, "<cell>")
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return []
-        lazy = {name: k for name, k in self._lazy_names(tree).items() if k not in self.loaded}
-        # an import alone is no use
-        used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
-        found = {kind for name, kind in lazy.items() if name in used}
-        for node in ast.walk(tree):
-            names = []
-            if isinstance(node, ast.ImportFrom):
-                names = [node.module or ""]
-            elif isinstance(node, ast.Import):
-                names = [alias.name for alias in node.names if not alias.asname]
-            for name in names:
-                kind = LAZY.get(name, EXTRAS.get(name.partition(".")[0]))
-                found |= {kind} if kind else set()
-            if isinstance(node, ast.Attribute):  # mhalib.plots.heatmap
-                found |= {LAZY[full] for full in LAZY if ast.unparse(node) == full}
-        if "widgets" in found or OTHER_MODEL.search(code):
-            found.add("models")
-        return sorted(found - self.loaded)
-
-    def _lazy_names(self, tree: ast.Module) -> dict[str, str]:
-        """Names that stand for a module to be loaded, in this cell or since an earlier one."""
-        names = {
-            name: LAZY.get(value.__dict__["_name"], "")
-            or EXTRAS[value.__dict__["_name"].partition(".")[0]]
-            for name, value in self.names.items()
-            if isinstance(value, Later)
-        }
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ImportFrom):
-                pairs = [(f"{node.module}.{a.name}", a.asname or a.name) for a in node.names]
-            elif isinstance(node, ast.Import):
-                pairs = [(a.name, a.asname) for a in node.names if a.asname]
-            else:
-                continue
-            for full, bound in pairs:
-                kind = LAZY.get(full, EXTRAS.get(full.partition(".")[0]))
-                if kind:
-                    names[bound] = kind
-        return names
+        return sorted(wanted(code, self.names) - self.loaded)
 
     def load(self, kind: str) -> None:
         """Say that the worker has loaded `kind`."""
@@ -217,7 +175,7 @@ class Kernel:
             self.flush()
             self.send({"kind": "note", "text": str(error)})
             return {"state": "failed"}
-        absent = _absent_module(error)
+        absent = absent_module(error)
         lacking = sorted(free_names(code) & self.tainted.keys())
         if absent in ABSENT or lacking:
             why = ABSENT[absent] if absent in ABSENT else self.tainted[lacking[0]]
@@ -306,48 +264,6 @@ def _ok(value: Any) -> bool | None:
 
 def _input(prompt: object = "") -> str:
     raise RuntimeError("input() cannot ask on this page. Write the value into the code instead.")
-
-
-def _absent_module(error: BaseException | None) -> str | None:
-    """Return the module for want of which `error` came, "torch" for one."""
-    while error is not None:
-        if isinstance(error, ModuleNotFoundError) and error.name:
-            return error.name.partition(".")[0]
-        error = error.__cause__ or error.__context__
-    return None
-
-
-def told(error: BaseException, name: str) -> dict[str, Any]:
-    """Return an error as a reader needs it: only frames of cells, and the line in this cell."""
-    if isinstance(error, SystemExit):
-        return {"title": "SystemExit", "text": "The cell ended itself (exit).", "line": None}
-    said = traceback.TracebackException.from_exception(error, limit=-60, compact=True)
-    line, parts = None, []
-    if isinstance(error, SyntaxError):
-        line = error.lineno if error.filename == name else None
-    seen: str | None = None
-    for frame in traceback.extract_tb(error.__traceback__, limit=-2000):
-        if not frame.filename.startswith("cell "):
-            continue
-        if frame.filename == name:
-            line = frame.lineno
-        inner = "" if frame.name == "<module>" else f", in {frame.name}"
-        place = f"{frame.filename}, line {frame.lineno}{inner}"
-        text = f"{place[0].upper()}{place[1:]}\n    {frame.line}\n"
-        if text != seen:  # a recursion says the same a thousand times
-            parts.append(text)
-        seen = text
-    if len(parts) > 12:
-        parts = [*parts[:4], f"… {len(parts) - 8} more …\n", *parts[-4:]]
-    last = "".join(said.format_exception_only()).replace(f'  File "{name}", ', "").rstrip("\n")
-    if isinstance(error, SyntaxError):
-        last = last.replace(f"line {line}\n", "", 1)
-        parts = [f"{name[0].upper()}{name[1:]}, line {line}\n"] if line else []
-    if isinstance(error, RecursionError):
-        last += "\nA function calls itself without an end, or too deep for a browser."
-    if isinstance(error, MemoryError):
-        last = f"{last.rstrip(': ')}: more memory than a page has (2 GB)"
-    return {"title": type(error).__name__, "text": "".join(parts) + last, "line": line}
 
 
 def _anywidget() -> types.ModuleType:

@@ -131,6 +131,46 @@ def bound_names(tree: ast.Module) -> set[str]:
     return names
 
 
+def wanted(code: str, there: dict[str, Any]) -> set[str]:
+    """Return what `code` needs beyond the base, "matplotlib" for one; `there` are earlier names."""
+    try:
+        tree = parse(code, "<cell>")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    used = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}  # an import alone is no use
+    found = {kind for name, kind in _lazy_names(tree, there).items() if name in used}
+    for node in ast.walk(tree):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or ""]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names if not alias.asname]
+        found |= {kind for name in names if (kind := _kind(name))}
+        if isinstance(node, ast.Attribute):  # mhalib.plots.heatmap
+            found |= {LAZY[full] for full in LAZY if ast.unparse(node) == full}
+    if "widgets" in found or OTHER_MODEL.search(code):
+        found.add("models")
+    return found
+
+
+def _kind(module: str) -> str | None:
+    """Return what is loaded for a module, if anything is."""
+    return LAZY.get(module, EXTRAS.get(module.partition(".")[0]))
+
+
+def _lazy_names(tree: ast.Module, there: dict[str, Any]) -> dict[str, str]:
+    """Return the names that stand for a module to be loaded, in this cell or since an earlier."""
+    modules = {
+        name: value.__dict__["_name"] for name, value in there.items() if isinstance(value, Later)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            modules |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+        elif isinstance(node, ast.Import):
+            modules |= {a.asname: a.name for a in node.names if a.asname}
+    return {name: kind for name, full in modules.items() if (kind := _kind(full))}
+
+
 def needed_for(codes: list[str], i: int) -> list[int]:
     """Return which cells above cell `i` an exercise needs: those that give the names it uses."""
     chosen: set[int] = set()

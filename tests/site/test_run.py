@@ -434,6 +434,7 @@ def test_an_exercise_needs_less_than_ten_megabytes(run_folder):
     (runtime,) = run_folder.glob("pyodide-*")
     files = [library, *(runtime / name for name in core), *runtime.glob("numpy-*")]
     files += [
-        library.with_name(name) for name in ("cells.js", "worker.js", "kernel.py", "names.py")
+        library.with_name(name)
+        for name in ("cells.js", "worker.js", "kernel.py", "names.py", "errors.py")
     ]
     assert sum(len(gzip.compress(file.read_bytes(), 6)) for file in files) < 10_000_000
