@@ -13,7 +13,7 @@ import mhalib
 from mhalib.model import Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.course import ModelWidget, whole_words
+from mhalib.widgets.model_widget import ModelWidget, whole_words
 from mhalib.widgets.normals import normals
 from mhalib.widgets.traits import Choice, Positions, Whole
 

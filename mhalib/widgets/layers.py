@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.course import CAVE, ModelWidget, whole_words
+from mhalib.widgets.model_widget import CAVE, ModelWidget, whole_words
 from mhalib.widgets.traits import Choice, Positions, Text, Whole
 
 Array = NDArray[Any]

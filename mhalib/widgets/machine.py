@@ -10,8 +10,8 @@ import mhalib
 from mhalib.evaluation import evaluate, evaluation_sample
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
-from mhalib.widgets.course import ModelWidget, evaluation
 from mhalib.widgets.machine_picture import machine_picture
+from mhalib.widgets.model_widget import ModelWidget, evaluation
 from mhalib.widgets.traits import Choice, Names, Text, Whole
 
 SWITCHES = ("scale", "mask", "positions", "embedding_scale", "residual", "norm")

@@ -14,7 +14,7 @@ from mhalib.evaluation import evaluate, evaluation_sample
 from mhalib.model import Ablation, Trace, Transformer
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.course import MAX_TOKENS, ModelWidget, evaluation
+from mhalib.widgets.model_widget import MAX_TOKENS, ModelWidget, evaluation
 from mhalib.widgets.traits import Flag, Pairs, Whole
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.analysis import entropy
 from mhalib.widgets import svg
-from mhalib.widgets.course import MAX_TOKENS, ModelWidget
+from mhalib.widgets.model_widget import MAX_TOKENS, ModelWidget
 from mhalib.widgets.normals import normals
 from mhalib.widgets.traits import Choice, Numbers, Pairs, Positions, Real, Whole
 

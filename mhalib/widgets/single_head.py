@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.widgets import svg
-from mhalib.widgets.course import MAX_TOKENS, ModelWidget
+from mhalib.widgets.model_widget import MAX_TOKENS, ModelWidget
 from mhalib.widgets.normals import normals
 from mhalib.widgets.traits import Choice, Positions, Whole
 

@@ -8,7 +8,7 @@ from typing import Any
 import traitlets
 
 from mhalib.tokenizer import Tokenizer
-from mhalib.widgets.course import BASEBALL, TokenizedWidget
+from mhalib.widgets.model_widget import BASEBALL, TokenizedWidget
 from mhalib.widgets.traits import Text, Whole
 
 

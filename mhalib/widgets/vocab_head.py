@@ -15,7 +15,7 @@ from mhalib.model import Transformer
 from mhalib.sampling import draw
 from mhalib.tokenizer import Tokenizer
 from mhalib.widgets import svg
-from mhalib.widgets.course import ModelWidget
+from mhalib.widgets.model_widget import ModelWidget
 from mhalib.widgets.normals import words
 from mhalib.widgets.traits import Ids, Real, Whole
 

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { Transformer } from "../../mhalib/widgets/js/math/model.js";
-import { nameOf, parse, Provenance } from "../../mhalib/widgets/js/math/provenance.js";
+import { Provenance } from "../../mhalib/widgets/js/math/provenance.js";
+import { nameOf, parse } from "../../mhalib/widgets/js/math/trace-names.js";
 import { assertClose, fixture, parameters } from "./close.js";
 
 const ENDS = ["embedded", "positions", "weights", "heads", "ffn_hidden"];

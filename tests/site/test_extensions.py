@@ -16,7 +16,7 @@ EXTENSIONS = str(Path(__file__).parents[2] / "_ext")
 def importable(monkeypatch):
     monkeypatch.syspath_prepend(EXTENSIONS)
     yield
-    for name in ("api", "course", "weight"):
+    for name in ("api", "book", "weight"):
         sys.modules.pop(name, None)
 
 
@@ -31,13 +31,13 @@ def importable(monkeypatch):
     ],
 )
 def test_dimensions_in_formulas(latex, expected):
-    from course import colour_math
+    from book import colour_math
 
     assert colour_math(latex) == expected
 
 
 def test_a_title_shows_its_formula_once():
-    from course import plain_title
+    from book import plain_title
 
     formula = (
         '<span class="math"><span class="katex"><math><mi>d</mi><mi>k</mi><annotation>'
@@ -48,32 +48,32 @@ def test_a_title_shows_its_formula_once():
 
 @pytest.mark.parametrize("address", ["owner", "a/b/c", "https://x/y", "a/b?c", '"/x'])
 def test_an_address_that_is_none_is_refused(monkeypatch, address):
-    import course
+    import book
 
     monkeypatch.setenv("COURSE_REPOSITORY", address)
     with pytest.raises(ValueError, match="owner/name"):
-        course._launch_buttons("chapters/01-tokenization")
+        book._launch_buttons("chapters/01-tokenization")
 
 
 def test_launch_buttons_only_with_an_address(monkeypatch):
-    import course
+    import book
 
     monkeypatch.delenv("COURSE_REPOSITORY", raising=False)
-    assert course._launch_buttons("chapters/01-tokenization") == []
+    assert book._launch_buttons("chapters/01-tokenization") == []
     monkeypatch.setenv("COURSE_REPOSITORY", "owner/name")
-    assert course._launch_buttons("chapters/glossary") == []  # nothing to run there
-    (binder,) = course._launch_buttons("chapters/01-tokenization")
+    assert book._launch_buttons("chapters/glossary") == []  # nothing to run there
+    (binder,) = book._launch_buttons("chapters/01-tokenization")
     assert binder["url"].endswith("owner/name/main?urlpath=lab/tree/chapters/01-tokenization.ipynb")
 
 
 def test_a_published_book_offers_its_pdf_and_zip(monkeypatch):
-    import course
+    import book
 
     monkeypatch.delenv("COURSE_REPOSITORY", raising=False)
-    assert course._downloads() == []
+    assert book._downloads() == []
     monkeypatch.setenv("COURSE_REPOSITORY", "Owner/name")
     workflow = (Path(EXTENSIONS).parent / ".github/workflows/course.yml").read_text()
-    for file in course._downloads():
+    for file in book._downloads():
         address, _, name = file["url"].rpartition("/")
         assert address == "https://owner.github.io/name"
         assert re.search(rf"cp .*_build/{re.escape(name)}.* _build/html", workflow)
@@ -96,7 +96,7 @@ def test_the_container_uses_files_that_are_there():
     ],
 )
 def test_a_formula_where_no_formula_can_stand(latex, text):
-    from course import readable
+    from book import readable
 
     assert readable(latex) == text
 
@@ -164,7 +164,7 @@ def test_a_signature_names_functions_without_their_address():
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere KaTeX is asked over a port")
 def test_katex_may_take_its_time(tmp_path, monkeypatch):
     """The socket's file is there before anybody listens; asking again is no wait per formula."""
-    import course
+    import book
 
     late = tmp_path / "late.py"
     late.write_text(
@@ -175,18 +175,18 @@ def test_katex_may_take_its_time(tmp_path, monkeypatch):
         "server.listen()\n"
         "server.accept()[0].sendall(b'here')\n"
     )
-    server = course.katex.KaTeXServer
+    server = book.katex.KaTeXServer
     monkeypatch.setattr(server, "build_command", lambda socket: [sys.executable, late, socket])
     deep = tmp_path / ("d" * 120)  # a socket's address holds 104 bytes
     deep.mkdir()
-    process, sock = course.start_katex(server, deep, timeout=30)
+    process, sock = book.start_katex(server, deep, timeout=30)
     with process, sock:
         assert sock.recv(4) == b"here"
         process.communicate()
     monkeypatch.setattr(server, "build_command", lambda socket: [sys.executable, "-c", ""])
     (tmp_path / "nobody").mkdir()
-    with pytest.raises(course.katex.KaTeXError, match="did not came up"):
-        course.start_katex(server, tmp_path / "nobody", timeout=0.1)
+    with pytest.raises(book.katex.KaTeXError, match="did not came up"):
+        book.start_katex(server, tmp_path / "nobody", timeout=0.1)
 
 
 def test_a_drawing_on_a_page_and_what_it_cannot_draw():

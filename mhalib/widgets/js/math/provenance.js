@@ -1,24 +1,14 @@
 // What a number of a trace was computed from (the whole machine): its arithmetic in words, and the
-// numbers it came from. A number is named by its place in the trace, "layers.1.weights.0.9.4" or
-// "probabilities.9.388": name, head for what is kept per head, row, column.
+// numbers it came from.
 
 import { dot, row } from "./tensor.js";
 import { fixed, fmt } from "./format.js";
 
-const PER_HEAD = ["Q", "K", "V", "scores", "weights", "heads"];
-
-export function parse(name) {
-  const parts = name.split(".");
-  const layer = parts[0] === "layers" ? Number(parts[1]) : null;
-  const rest = layer === null ? parts : parts.slice(2);
-  const [stage, ...numbers] = [rest[0], ...rest.slice(1).map(Number)];
-  if (PER_HEAD.includes(stage)) return { layer, stage, head: numbers[0], i: numbers[1], j: numbers[2] };
-  return { layer, stage, head: null, i: numbers[0], j: numbers[1] };
-}
-
-export function nameOf({ layer, stage, head, i, j }) {
-  return [...(layer === null ? [] : ["layers", layer]), stage, ...(head === null ? [] : [head]), i, j].join(".");
-}
+/** A number that was only handed on. */
+const same = (words, value, ref) => ({
+  formula: `${words} = ${fixed(value, 4)}`,
+  terms: [{ ref, what: "the same number" }],
+});
 
 export class Provenance {
   constructor(transformer, trace, ablate) {
@@ -104,26 +94,16 @@ export class Provenance {
 
   _output({ layer: of, i, j }, value) {
     if (of !== null)
-      return {
-        formula: `the stream after layer ${of} = ${fixed(value, 4)}`,
-        terms: [{ ref: this.#from(this.#streamStage(), i, j, { layer: of }), what: "the same number" }],
-      };
+      return same(`the stream after layer ${of}`, value, this.#from(this.#streamStage(), i, j, { layer: of }));
     const layer = this.#lastLayer();
     const from = layer === null ? { layer, stage: "X" } : { layer, stage: this.#streamStage() };
     if (this.config.norm === "pre") return this.#norm("gamma_f", this.transformer.parameters, from, i, j, value);
     const after = layer === null ? "the embedding" : `layer ${layer}`;
-    return {
-      formula: `the stream after ${after} = ${fixed(value, 4)}`,
-      terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }],
-    };
+    return same(`the stream after ${after}`, value, { head: null, i, j, ...from });
   }
 
   #norm(gamma, p, from, i, j, value) {
-    if (this.ablate.norm)
-      return {
-        formula: `no norm: ${fixed(value, 4)}`,
-        terms: [{ ref: { head: null, i, j, ...from }, what: "the same number" }],
-      };
+    if (this.ablate.norm) return same("no norm: the number itself", value, { head: null, i, j, ...from });
     const x = row(this.matrix({ head: null, ...from }), i);
     const average = x.reduce((sum, v) => sum + v, 0) / x.length;
     const deviation = Math.sqrt(x.reduce((sum, v) => sum + (v - average) ** 2, 0) / x.length + 1e-5);
@@ -199,10 +179,7 @@ export class Provenance {
   _O({ layer, i, j }, value) {
     const { W_O } = this.transformer.layers[layer];
     if (this.ablate.W_O?.includes(layer))
-      return {
-        formula: `no W_O: concat itself = ${fixed(value, 4)}`,
-        terms: [{ ref: this.#from("concat", i, j, { layer }), what: "the same number" }],
-      };
+      return same("no W_O: concat itself", value, this.#from("concat", i, j, { layer }));
     const side = row(this.matrix({ layer, stage: "concat", head: null }), i);
     return {
       formula: `concat(heads) · column ${j} of W_O = sum of ${side.length} products = ${fixed(value, 4)}`,
@@ -213,10 +190,8 @@ export class Provenance {
   _concat({ layer, i, j }, value) {
     const width = this.config.d_v;
     const head = Math.floor(j / width);
-    return {
-      formula: `column ${j} of concat is column ${j % width} of head ${head} = ${fixed(value, 4)}`,
-      terms: [{ ref: this.#from("heads", i, j % width, { layer, head }), what: "the same number" }],
-    };
+    const from = this.#from("heads", i, j % width, { layer, head });
+    return same(`column ${j} of concat is column ${j % width} of head ${head}`, value, from);
   }
 
   _heads({ layer, head, i, j }, value) {

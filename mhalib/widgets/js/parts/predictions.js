@@ -1,22 +1,10 @@
 // Parts that several views share: predictions side by side, and losses by relation.
 
-import { showExact } from "./course.js";
 import { fixed } from "../math/format.js";
-import { fit, h, rich, say, set } from "./dom.js";
+import { fit, h, say, set } from "./dom.js";
+import { showExact } from "./tokens.js";
 import { evaluator } from "../math/analysis.js";
 import { ranked } from "../math/vocab.js";
-
-/** Write a shape: "`n` × `d_k`" becomes n × d_k = 13 × 16, in the colours of the dimensions. */
-export function shape(element, names, { rows, cols }) {
-  const numbers = ` = ${rows}\u00a0×\u00a0${cols}`;
-  if (element.lastChild?.data !== numbers) element.replaceChildren(...rich(names), numbers);
-}
-
-/** The cell of the weights to start with: a word that looks back at the course's own. */
-export function firstCell(labels) {
-  const bats = labels.indexOf("bats");
-  return bats < 0 ? [Math.max(0, labels.length - 3), 0] : [Math.max(0, labels.lastIndexOf("the")), bats];
-}
 
 /**
  * A list of shares as bars, updated in place: each row { name, value, before, after, mark, figures }.
@@ -145,14 +133,4 @@ function relationBars() {
       );
     },
   };
-}
-
-/** What the two colours of the bars mean. */
-export function beforeAfter(before, after) {
-  return h(
-    "p",
-    { class: "mh-legend" },
-    h("span", { class: "mh-key mh-key-before" }, before),
-    h("span", { class: "mh-key mh-key-after" }, after),
-  );
 }

@@ -5,9 +5,10 @@ import { fixed } from "../../math/format.js";
 import { normals } from "../../math/normals.js";
 import { dot, matrix, row } from "../../math/tensor.js";
 import { menu, segments, slider } from "../../parts/bar.js";
-import { show, withModel } from "../../parts/course.js";
 import { assign, cached, h, watch } from "../../parts/dom.js";
 import { frame } from "../../parts/frame.js";
+import { show } from "../../parts/tokens.js";
+import { withModel } from "../../parts/with-model.js";
 import { wordMap } from "./map.js";
 import { placePicture } from "./places.js";
 

@@ -2,7 +2,7 @@
 
 import { fixed } from "../../math/format.js";
 import { row } from "../../math/tensor.js";
-import { showExact } from "../../parts/course.js";
+import { showExact } from "../../parts/tokens.js";
 import { SQUARE } from "./panels.js";
 import { nameOf } from "./words.js";
 

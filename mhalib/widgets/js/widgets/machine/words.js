@@ -1,6 +1,6 @@
 // What the machine's readout says: the name of a number, where it comes from, what a change does.
 
-import { showExact } from "../../parts/course.js";
+import { showExact } from "../../parts/tokens.js";
 import { fixed, fmt } from "../../math/format.js";
 import { SQUARE } from "./panels.js";
 import { isOff, nameOfSwitch } from "./switches.js";

@@ -5,10 +5,11 @@ import { fixed } from "../../math/format.js";
 import { losses } from "../../math/model.js";
 import { mean, row } from "../../math/tensor.js";
 import { segments, sentence, toolbar } from "../../parts/bar.js";
-import { show, withModel } from "../../parts/course.js";
 import { assign, cached, h, watch } from "../../parts/dom.js";
 import { frame, shareKey } from "../../parts/frame.js";
 import { predictions, relationLosses } from "../../parts/predictions.js";
+import { show } from "../../parts/tokens.js";
+import { withModel } from "../../parts/with-model.js";
 import { headsPicture } from "./picture.js";
 
 const NAMES = ["text", "layer", "causal", "heads_off", "n_heads", "query", "key"];

@@ -4,9 +4,10 @@ import { fixed } from "../../math/format.js";
 import { ownHeads, ownMask, ownProjections, scaleOf } from "../../math/own-head.js";
 import { dot, row } from "../../math/tensor.js";
 import { menu, number, segments, sentence, toolbar } from "../../parts/bar.js";
-import { show, withModel } from "../../parts/course.js";
 import { assign, cached, h, watch } from "../../parts/dom.js";
 import { frame, shareKey } from "../../parts/frame.js";
+import { show } from "../../parts/tokens.js";
+import { withModel } from "../../parts/with-model.js";
 import { ownPicture } from "./picture.js";
 
 export default function view(model, el) {

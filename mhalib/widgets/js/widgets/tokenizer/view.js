@@ -2,9 +2,10 @@
 
 import { mergeTree } from "../../math/merge-tree.js";
 import { button, sentence } from "../../parts/bar.js";
-import { showExact, withModel } from "../../parts/course.js";
 import { assign, h, watch } from "../../parts/dom.js";
 import { frame } from "../../parts/frame.js";
+import { showExact } from "../../parts/tokens.js";
+import { withModel } from "../../parts/with-model.js";
 import { tokenPicture } from "./picture.js";
 
 const NAMES = ["text", "step"];

@@ -5,10 +5,11 @@ import { word } from "../../math/normals.js";
 import { dot, matrix, row } from "../../math/tensor.js";
 import { draw, samplingProbabilities } from "../../math/vocab.js";
 import { button, sentence, slider, toolbar } from "../../parts/bar.js";
-import { exactNext, show, showExact, withModel } from "../../parts/course.js";
 import { assign, cached, h, rich, say, watch } from "../../parts/dom.js";
 import { frame } from "../../parts/frame.js";
 import { predictions } from "../../parts/predictions.js";
+import { show, showExact } from "../../parts/tokens.js";
+import { exactNext, withModel } from "../../parts/with-model.js";
 import { productPicture } from "./picture.js";
 
 const NAMES = ["text", "position", "word", "temperature", "top_k", "top_p", "generated", "seed"];

@@ -1,16 +1,9 @@
-// The course's models and tokenizer, wherever the widget lives, and the sentence they read.
+// A view that needs a model: it is fetched or sent, wherever the widget lives, and the view built with it.
 
-import { textBox } from "./controls.js";
-import { assign, h, say } from "./dom.js";
+import { h } from "./dom.js";
 import { nextWordDistribution } from "../math/language.js";
 import { unpack } from "../math/model.js";
 import { Tokenizer } from "../math/tokenizer.js";
-
-export const MAX_TOKENS = 32;
-export const SENTENCES = {
-  "… choose at the baseball store": "There are so many bats I can choose at the baseball store.",
-  "… live inside a cave": "I love to study bats that live inside a cave.",
-};
 
 const home = globalThis.document?.currentScript?.src;
 const requests = new Map();
@@ -131,53 +124,4 @@ export function withModel(model, el, build, variant = null) {
     for (const end of asks) end();
     stop();
   };
-}
-
-/** The ids of a text, at most MAX_TOKENS of them. */
-export function idsOf(tokenizer, text) {
-  return tokenizer.encode(text).slice(0, MAX_TOKENS);
-}
-
-/** A token as text, with visible spaces and broken characters. */
-export function showExact(tokenizer, id) {
-  const text = tokenizer.decode([id]);
-  if (text.includes("\uFFFD")) {
-    return [...tokenizer.vocab[id]].map((b) => `⟨${b.toString(16).padStart(2, "0")}⟩`).join("");
-  }
-  return text.replaceAll("\n", "⏎").replaceAll("\t", "⇥").replaceAll(" ", "␣");
-}
-
-/** The same as a short label: without the space that belongs to a word. */
-export function show(tokenizer, id) {
-  return showExact(tokenizer, id).replace(/^␣(?=.)/, "");
-}
-
-/** A box for the sentence, and the two sentences of the course to pick, which `also` set other values. */
-export function sentenceBox(model, stops, tokenizer, { name = "text", limit = 400, also = {} } = {}) {
-  const note = h("p", { class: "mh-note", "aria-live": "polite" });
-  const update = () => {
-    const count = tokenizer.encode(model.get(name)).length;
-    const over = count > MAX_TOKENS ? `; the first ${MAX_TOKENS} are used` : "";
-    say(note, count ? `${count} token${count === 1 ? "" : "s"}${over}` : "Type a sentence.");
-  };
-  model.on(`change:${name}`, update);
-  stops.push(() => model.off(`change:${name}`, update));
-  update();
-  return h(
-    "div",
-    { class: "mh-sentence" },
-    textBox(model, name, stops, { label: "your sentence", limit }),
-    h(
-      "div",
-      { class: "mh-row" },
-      Object.entries(SENTENCES).map(([label, text]) =>
-        h(
-          "button",
-          { type: "button", class: "mh-button mh-small", onclick: () => assign(model, { [name]: text, ...also }) },
-          label,
-        ),
-      ),
-      note,
-    ),
-  );
 }

@@ -27,8 +27,8 @@ WIDGETS = ROOT / "mhalib" / "widgets" / "static"
 WIDGET_SCRIPT, WIDGET_STYLE = "widgets.js", "widgets.css"
 HAS_WIDGET = re.compile(r'<figure[^>]*class="[^"]*\bmhalib-widget\b')
 
-# what the search page loads after the others: course-search.js ranks what Sphinx's search finds
-SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "course-search"))
+# what the search page loads after the others: book-search.js ranks what Sphinx's search finds
+SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "book-search"))
 SEARCH += ("searchindex.js",)
 
 # Pages ask their own site only, and no attribute of theirs runs as a script. WebAssembly may be
@@ -162,9 +162,9 @@ def prepare_page(
         name, text = _address(asset), str(getattr(asset, "attributes", {}).get("body", ""))
         if "thebe" in name.lower() or text.startswith("DOCUMENTATION_OPTIONS"):
             return False
-        if name.endswith("sphinx-book-theme.js"):  # course.js plays its part
+        if name.endswith("sphinx-book-theme.js"):  # book.js plays its part
             return False
-        if name.endswith("course-search.js"):
+        if name.endswith("book-search.js"):
             return False  # the search page has it in its place
         if name.endswith("design-tabs.js"):
             return "sd-tab-set" in body
