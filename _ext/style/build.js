@@ -1,8 +1,10 @@
-// One stylesheet of many: the theme's rules that no page uses taken out, the whole minified.
+// One stylesheet of many, minified. Taken out are the theme's rules that no page uses, and those with `:has()`: for
+// each element that the parser adds, a browser asks its ancestors for them again.
 //   node build.js STATIC PAGES SHEET…    (a sheet of the book's own, which is kept whole, begins with "+")
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { transform } from "esbuild";
+import postcss from "postcss";
 import { PurgeCSS } from "purgecss";
 
 const [folder, pages, ...sheets] = process.argv.slice(2);
@@ -37,6 +39,12 @@ for (const sheet of sheets) {
       keyframes: true,
       fontFace: true,
     });
+    const root = postcss.parse(css);
+    root.walkRules((rule) => {
+      rule.selectors = rule.selectors.filter((selector) => !selector.includes(":has("));
+      if (!rule.selector) rule.remove();
+    });
+    css = root.toString();
   }
   css = css.replace(/@font-face\s*\{[^}]*Awesome[^}]*\}/g, ""); // book.css draws the icons
   // where its files are, seen from the one stylesheet

@@ -7,7 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup
 from PIL import Image, ImageDraw
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 EXTENSIONS = str(Path(__file__).parents[2] / "_ext")
 
@@ -34,6 +38,20 @@ def test_dimensions_in_formulas(latex, expected):
     from book import colour_math
 
     assert colour_math(latex) == expected
+
+
+def test_what_no_style_colours_is_plain_text():
+    from book import plain_tokens
+
+    styles = ("a11y-high-contrast-light", "a11y-high-contrast-dark")
+    code = "def f(x):  # (n, d_k)\n    return x @ W['Q'] + 1\n"
+    html = highlight(code, PythonLexer(), HtmlFormatter(style=styles[0]))
+    plain = plain_tokens(*styles).sub(r"\1", html)
+    text = [BeautifulSoup(page, "html.parser").get_text() for page in (html, plain)]
+    assert text[0] == text[1] and code in text[0]
+    classes = re.findall('<span class="([^"]+)">', plain)
+    assert set(classes) == {"k", "nf", "c1", "o", "s1", "mi"}
+    assert plain_tokens(*styles, "default").pattern != plain_tokens(*styles).pattern
 
 
 def test_a_title_shows_its_formula_once():
@@ -111,11 +129,13 @@ def test_one_stylesheet_holds_what_pages_use_and_all_of_the_books_own(tmp_path):
         ".used, .unused { color: red } .made { color: green } .unused > p { color: blue }"
         '.used { background: url("dot.svg") } .used::after { content: url(data:,) }'
         'html[data-theme="dark"] p { color: white } @media all { .unused { top: 0 } }'
+        ".used:has(p), .used > .made { left: 0 } .made:not(:has(.used)) { right: 0 }"
     )
     (tmp_path / "_static" / "own.css").write_text(".later {\n  color: red;\n}\n")
     build_stylesheet(tmp_path / "_static", tmp_path, ["theme/theme.css", "+own.css"])
     text = (tmp_path / "_static" / "book.css").read_text()
-    assert "unused" not in text and "@media" not in text
+    assert "unused" not in text and "@media" not in text and ":has(" not in text
+    assert ".used>.made{left:0}" in text
     for kept in (".used{color:red}", ".made{", "[data-theme=dark] p", ".later{color:red}"):
         assert kept in text, text
     assert "url(theme/dot.svg)" in text and "url(data:,)" in text
