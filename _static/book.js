@@ -97,6 +97,13 @@
     addEventListener("pagehide", () => sessionStorage.setItem("menu", menu.scrollTop));
   }
 
+  // ---- heights of sections that a phone has not laid out yet; layout.html reads them when the page comes back
+  addEventListener("pagehide", () => {
+    const sections = all(".bd-article > section > section");
+    const heights = sections.map((section) => `#${CSS.escape(section.id)} { contain-intrinsic-size: auto ${section.offsetHeight}px; }`);
+    sessionStorage.setItem(`heights ${location.pathname}`, heights.join(""));
+  });
+
   // ---- the page's contents mark the heading that is being read
   const entries = all("#pst-page-toc-nav a");
   const headings = new Map(

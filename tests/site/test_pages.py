@@ -26,6 +26,8 @@ EACH_LOOK_ONCE = """() => {
   }
 }"""
 
+ALL_LAID_OUT = "article section { content-visibility: visible !important; }"  # a phone waits
+
 
 # What a browser does that keeps nothing for a site: cookies blocked, storage refused.
 KEEPS_NOTHING = """for (const name of ["localStorage", "sessionStorage", "indexedDB", "caches"]) {
@@ -49,6 +51,7 @@ def walk(request, server, pages, reader):
         page.goto(f"{server}/{name}", wait_until="load")
         page.wait_for_selector("html[data-ready]")
         assert page.evaluate("document.documentElement.dataset.theme") == request.param
+        page.add_style_tag(content=ALL_LAID_OUT)
         for width in (PHONE, ZOOMED, DESK) if request.param == "light" else ():
             page.set_viewport_size({"width": width, "height": 900})
             needs = page.evaluate("document.documentElement.scrollWidth")
