@@ -27,9 +27,11 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 
 ROOT = Path(__file__).parent.parent
 WIDGETS = ROOT / "mhalib" / "widgets" / "static"
-WIDGET_SCRIPT, WIDGET_STYLE = "widgets.js", "widgets.css"
+WIDGET_STYLE = "widgets.css"
 HTML_OUTPUT, FIGURE = '<div class="output text_html">', '<figure class="mhalib-widget"'
-MACHINE = f'{FIGURE} data-widget="machine"'
+WIDGET = re.compile(rf'{FIGURE} data-widget="([^"]+)"')
+WIDE = {"machine", "by-hand"}  # widgets that use the room of the table of contents
+SCRIPTS = {"by-hand": "by-hand.js", "practice": "by-hand.js"}  # where not in widgets.js
 
 # what the search page loads after the others: book-search.js ranks what Sphinx's search finds
 SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "book-search"))
@@ -172,7 +174,8 @@ def prepare_page(
     body = re.sub(corner, r'<td class="\1"></td>', body)
     # what the style would else ask of each element again as the page grows, with `:has()`
     body = body.replace(f"{HTML_OUTPUT}{FIGURE}", f'{HTML_OUTPUT[:-2]} with-widget">{FIGURE}')
-    kinds = {"course-front": pagename == app.config.root_doc, "course-machine": MACHINE in body}
+    widgets = set(WIDGET.findall(body))
+    kinds = {"course-front": pagename == app.config.root_doc, "course-wide": bool(widgets & WIDE)}
     context["page_classes"] = " ".join(name for name, true in kinds.items() if true)
     styles = (context[f"theme_pygments_{mode}_style"] for mode in ("light", "dark"))
     context["body"] = plain_tokens(*styles).sub(r"\1", colour_code(body))
@@ -180,7 +183,7 @@ def prepare_page(
     context["course_launch_buttons"] = _launch_buttons(pagename)
     context["course_downloads"] = _downloads()
 
-    has_widget = FIGURE in body
+    used = {SCRIPTS.get(widget, "widgets.js") for widget in widgets}
 
     def wanted(asset: Any) -> bool:
         name, text = _address(asset), str(getattr(asset, "attributes", {}).get("body", ""))
@@ -192,7 +195,7 @@ def prepare_page(
             return False  # the search page has it in its place
         if name.endswith("design-tabs.js"):
             return "sd-tab-set" in body
-        return has_widget or not name.endswith("mhalib/" + WIDGET_SCRIPT)
+        return "mhalib/" not in name or name.rpartition("/")[2] in used
 
     scripts = {_address(asset): asset for asset in filter(wanted, context["script_files"])}.values()
     context["late_scripts"] = [
@@ -227,7 +230,8 @@ def finish_static(app: Sphinx, exception: Exception | None) -> None:
 def add_assets(app: Sphinx) -> None:
     if app.builder.format == "html":
         app.add_css_file("mhalib/" + WIDGET_STYLE, priority=901)
-        app.add_js_file("mhalib/" + WIDGET_SCRIPT, priority=901, defer="defer")
+        for script in sorted({"widgets.js", *SCRIPTS.values()}):
+            app.add_js_file("mhalib/" + script, priority=901, defer="defer")
 
 
 def start_katex(

@@ -78,7 +78,8 @@ class CourseWidget(anywidget.AnyWidget):
         )
 
     def __repr__(self) -> str:
-        words = {n: v for n, v in self.state().items() if n not in ("task", "caption", "limits")}
+        fixed = {"task", "caption", *(n for n, t in self.traits().items() if t.read_only)}
+        words = {n: v for n, v in self.state().items() if n not in fixed}
         return f"{type(self).__name__}({', '.join(f'{n}={v!r}' for n, v in words.items())})"
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:

@@ -134,6 +134,18 @@ class Names(Positions):
         return sorted({str(name) for name in value})
 
 
+class Texts(Positions):
+    """A list of short texts, in their order."""
+
+    entries = {"type": "text", "max": 16}
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        listed = hasattr(value, "__iter__") and not isinstance(value, str)
+        if not listed or not all(isinstance(v, str) and len(v) <= 16 for v in value):
+            raise TypeError(f"{self.name} must be a list of short texts, got {value!r}")
+        return list(value)
+
+
 class Pairs(Positions):
     """A sorted list of (layer, head) pairs, each once."""
 
@@ -154,11 +166,11 @@ class Pairs(Positions):
 
 
 class Numbers(traitlets.Dict):
-    """Numbers by name, the names of one pattern."""
+    """Numbers from −largest to largest by name, the names of one pattern."""
 
-    def __init__(self, pattern: re.Pattern[str]) -> None:
+    def __init__(self, pattern: re.Pattern[str], largest: float = 1e6) -> None:
         super().__init__()
-        self.pattern = pattern
+        self.pattern, self.largest = pattern, largest
 
     def validate(self, obj: Any, value: Any) -> dict[str, float]:
         if not isinstance(value, dict):
@@ -166,10 +178,16 @@ class Numbers(traitlets.Dict):
         for name in value:
             if not isinstance(name, str) or not self.pattern.fullmatch(name):
                 raise ValueError(f"{self.name}: {name!r} is no name like 'Q.0.2.5'")
-        return {
+        numbers = {
             name: validate.real_number(f"{self.name}[{name!r}]", number)
             for name, number in sorted(value.items())
         }
+        for name, number in numbers.items():
+            if abs(number) > self.largest:
+                raise ValueError(
+                    f"{self.name}[{name!r}] must lie in ±{self.largest:g}, got {number}"
+                )
+        return numbers
 
     def limit(self) -> dict[str, Any]:
-        return {"type": "numbers", "pattern": self.pattern.pattern}
+        return {"type": "numbers", "pattern": self.pattern.pattern, "max": self.largest}

@@ -2,10 +2,12 @@
 
 import { readFileSync } from "node:fs";
 
+import { byHand } from "../../mhalib/widgets/js/math/by-hand.js";
 import { neighbours, principalPlane, unitRows } from "../../mhalib/widgets/js/math/embedding.js";
 import { headMask, headWeights, singleHead } from "../../mhalib/widgets/js/math/single-head.js";
 import { losses, unpack } from "../../mhalib/widgets/js/math/model.js";
 import { word } from "../../mhalib/widgets/js/math/normals.js";
+import { judge, laidOut, parse } from "../../mhalib/widgets/js/math/practice.js";
 import { changes, cosines, stages } from "../../mhalib/widgets/js/math/stream.js";
 import { ownHeads, ownMask, ownProjections } from "../../mhalib/widgets/js/math/own-head.js";
 import { fromRows, row } from "../../mhalib/widgets/js/math/tensor.js";
@@ -36,6 +38,21 @@ const ANSWERS = {
     const W = ownProjections(transformer, state.layer, state.projections, state.seed);
     const heads = ownHeads(X, W, ownMask(ids.length, state), state);
     return Object.fromEntries(Object.keys(heads[0]).map((name) => [name, heads.map((head) => plain(head[name]))]));
+  },
+
+  sheet({ given, state }) {
+    const { top, ...found } = byHand(given, state);
+    return Object.fromEntries(Object.entries(found).map(([name, A]) => [name, nested(A)]));
+  },
+
+  /** What is said of each cell of a problem when these texts are typed. */
+  judged({ form, problems, cases }) {
+    const laid = problems.map((problem) => laidOut(form, problem));
+    return cases.map(({ number, texts }) => texts.map((_, k) => judge(laid[number], texts, k)));
+  },
+
+  parsed({ texts }) {
+    return texts.map((text) => parse(text));
   },
 
   vectors({ rows, index }) {

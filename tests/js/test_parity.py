@@ -10,11 +10,15 @@ import pytest
 from arrays import assert_array
 
 import mhalib
+from mhalib.by_hand import RUNGS
+from mhalib.by_hand.problem import apart
 from mhalib.sampling import draw
 from mhalib.widgets import (
+    ByHandWidget,
     EmbeddingWidget,
     LayersWidget,
     OwnHeadWidget,
+    PracticeWidget,
     SingleHeadWidget,
     VocabHeadWidget,
 )
@@ -261,3 +265,98 @@ def test_no_id_of_probability_0_is_drawn():
     drawn = ask("draws", cases=[{"shares": s, "u": u} for s, u in cases])
     assert drawn == [draw(np.array(s), u) for s, u in cases]
     assert all(s[i] > 0 for (s, _), i in zip(cases, drawn))
+
+
+SHEETS = [
+    {},
+    {"n": 4, "mask": "none", "scaled": False},
+    {"n": 4, "mask": "painted", "hidden": [(0, 0), (0, 1), (0, 2), (0, 3), (2, 1), (9, 9)]},
+    {"values": {"X.1.2": 4.5, "W_Q.2.1": -3, "X.3.0": 7, "W_O.1.2": 2}},
+    {"mask": "none", "values": {"Q.0.1": 9, "scores.2.0": -1000, "scaled.1.1": 1000}},
+    {"values": {"exp.1.2": 2, "exp.0.0": -1, "sum.2.0": 0, "weights.1.0": 5, "output.0.1": 1}},
+    {"n": 4, "values": {"result.3.2": 8, "V.3.1": -2.25, "K.2.0": 0.5}},
+]
+
+
+@pytest.mark.parametrize("values", SHEETS, ids=range(len(SHEETS)))
+def test_the_sheet_by_hand(values):
+    widget = ByHandWidget(**values)
+    state = widget.state()
+    found = ask("sheet", given=state["given"], state=state)
+    assert_array(np.array(found.pop("allowed"), dtype=bool), widget.allowed)
+    assert found.keys() == widget.trace.keys()
+    for name, expected in widget.trace.items():
+        np.testing.assert_allclose(found[name], expected, rtol=1e-12, atol=1e-12, err_msg=name)
+    if not any(key.split(".")[0] in ("exp", "sum", "weights") for key in widget.values):
+        scaled = widget.trace["scaled"]
+        expected = mhalib.attention_weights(scaled, widget.allowed)
+        np.testing.assert_allclose(widget.weights, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("rung", RUNGS)
+def test_every_mistake_is_named_in_every_problem(rung):
+    """Typed with two decimals in all cells, and alone in each cell, perhaps with another one."""
+    widget = PracticeWidget(rung=rung)
+    kinds = range(len(RUNGS[rung].mistakes))
+
+    def text(cell):
+        return cell if isinstance(cell, str) else f"{cell:.2f}".replace("-", "−")
+
+    cases, wanted = [], []
+    for number in range(len(widget.problems)):
+        widget.number = number
+        problem = widget.problem
+        answers = [problem.right, *problem.wrong]
+        for m, answer in enumerate(answers):
+            differs = [
+                bool(apart(a, b, w))
+                for a, b, w in zip(answer, problem.right, problem.within, strict=True)
+            ]
+            texts = [text(cell) for cell in answer]
+            cases.append({"number": number, "texts": texts})
+            wanted.append((m - 1, differs, None))
+            for k in np.flatnonzero(differs):
+                alone = [t if c == k else "" for c, t in enumerate(texts)]
+                cases.append({"number": number, "texts": alone})
+                wanted.append((m - 1, differs, k))
+    answers = ask("judged", form=widget.form, problems=widget.problems, cases=cases)
+    named = set()
+    for verdicts, (m, differs, only) in zip(answers, wanted, strict=True):
+        for k, (verdict, differ) in enumerate(zip(verdicts, differs, strict=True)):
+            if only is not None and k != only:
+                assert verdict["verdict"] == "empty"
+            elif not differ:
+                assert verdict == {"verdict": "right", "mistakes": []}
+            elif only is None:
+                assert verdict == {"verdict": "wrong", "mistakes": [m]}
+                named.add(m)
+            else:
+                assert verdict["verdict"] == "wrong"
+                assert m in verdict["mistakes"]
+    assert named == set(kinds)
+
+
+def test_what_a_reader_types_as_a_number():
+    numbers = {
+        "0.5": 0.5, " -1 ": -1, "−2,25": -2.25, "2/3": 2 / 3, "-1/4": -0.25, ".5": 0.5,
+        "3.": 3, "+4": 4,
+    }  # fmt: skip
+    assert ask("parsed", texts=list(numbers)) == pytest.approx(list(numbers.values()))
+    odd = ["", "-", "1e3", "two", "1/0", "1/2/3", "0x10", "1 2", "Infinity", "<b>1</b>"]
+    assert not any(isinstance(x, (int, float)) for x in ask("parsed", texts=odd))
+
+
+def test_an_answer_with_too_few_decimals_is_told_so():
+    widget = PracticeWidget(rung="softmax")
+    cells = [(i, k) for i, p in enumerate(widget.problems) for k, _ in enumerate(p["right"])]
+    number, k = next(
+        (i, k) for i, k in cells if abs(round(x := widget.problems[i]["right"][k], 1) - x) > 0.02
+    )
+    right = widget.problems[number]["right"][k]
+    cases = [
+        {"number": number, "texts": [text if c == k else "" for c in range(4)]}
+        for text in (f"{right:.1f}", f"{right:.2f}", f"{right:.4f}", "x", f"{right + 0.3:.1f}")
+    ]
+    answers = ask("judged", form=widget.form, problems=widget.problems, cases=cases)
+    said = [answer[k]["verdict"] for answer in answers]
+    assert said == ["rounded", "right", "right", "no number", "wrong"]

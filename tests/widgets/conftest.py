@@ -19,6 +19,7 @@ PAGE = """<!DOCTYPE html>
 <title>Widgets</title>
 <link rel="stylesheet" href="{static}/widgets.css">
 <script src="{static}/widgets.js"></script>
+<script src="{static}/by-hand.js"></script>
 </head>
 <body><main><h1>Widgets</h1>
 {figures}

@@ -35,7 +35,7 @@ def test_has_a_task_a_caption_a_reset_and_a_table(widget_page, widget):
     expect(page.locator("figure > .mhalib-task")).not_to_be_empty()
     expect(page.locator("figure > figcaption")).not_to_be_empty()
     expect(page.get_by_role("button", name="Reset")).to_have_count(1)
-    for summary in page.locator("summary").all():
+    for summary in page.locator("summary:visible").all():
         summary.click()
     expect(page.locator("figure table tbody tr").first).to_be_visible()
     unnamed = page.evaluate(
@@ -48,7 +48,7 @@ def test_has_a_task_a_caption_a_reset_and_a_table(widget_page, widget):
 @pytest.mark.parametrize("widget", ALL)
 def test_tab_reaches_every_control_and_picture(widget_page, widget):
     page = opened(widget_page, widget())
-    # what a reader must reach: of radio buttons the checked one, of a toolbar its tab stop
+    # what a reader must reach: of radio buttons the checked one, of a toolbar or sheet its stop
     wanted = page.evaluate(
         """() => {
             const all = [...document.querySelectorAll(
@@ -58,7 +58,7 @@ def test_tab_reaches_every_control_and_picture(widget_page, widget):
             addEventListener("focusin", (event) => window.reached.add(event.target));
             window.wanted = all.filter((e) => e.checkVisibility() && !e.disabled &&
                 (e.type !== "radio" || e.checked) &&
-                (e.tabIndex >= 0 || !e.closest("[role=toolbar]")));
+                (e.tabIndex >= 0 || !e.closest("[role=toolbar], .mh-sheet")));
             return window.wanted.length;
         }"""
     )
@@ -132,6 +132,8 @@ def test_whatever_is_typed_is_text_or_a_number_within_the_limits(widget_page, se
 
 
 STATES = {
+    "ByHandWidget": ["[value='4']", "[value=none]"],
+    "PracticeWidget": ["text=Hint", "text=Answer"],
     "SingleHeadWidget": ["[value=padding]", ".mh-toolbar button >> nth=1"],
     "MultiHeadWidget": ["[name^=mh-n_heads][value='8']", ".mh-head-chips button >> nth=5"],
     "OwnHeadWidget": ["[value=value]"],
@@ -158,7 +160,7 @@ def test_axe_finds_nothing_in_other_states(widget_page, axe, settle, widget, sch
     for click in STATES[widget.__name__]:
         page.locator(f"figure {click}" if click[0] in ".[" else click).first.click(force=True)
         settle(page)
-    for summary in page.locator("summary").all():
+    for summary in page.locator("summary:visible").all():
         summary.click()
     expect(page.get_by_text("measuring …", exact=True)).to_have_count(0)
     axe(page)
@@ -185,7 +187,7 @@ def test_pointing_at_a_dimension_marks_it_in_prose_and_widgets(widget_page, book
         page.locator("figure").nth(1).locator(".dim-d_k").first,
     ]
     everywhere = [in_prose, *in_widgets]
-    for summary in page.locator("summary").all():
+    for summary in page.locator("summary:visible").all():
         summary.click()  # the captions
 
     def marked():

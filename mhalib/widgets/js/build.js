@@ -1,4 +1,4 @@
-// Builds math/product.js from math/product.wat, and the two bundles of mhalib/widgets/static (or of the folder
+// Builds math/product.js from math/product.wat, and the bundles of mhalib/widgets/static (or of the folder
 // named as argument).
 import { readFileSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
@@ -17,5 +17,5 @@ await build({
   outExtension: { ".js": ".mjs" },
   outdir,
 });
-await build({ ...common, entryPoints: { widgets: "page.js" }, format: "iife", outdir });
+await build({ ...common, entryPoints: { widgets: "page.js", "by-hand": "by-hand.js" }, format: "iife", outdir });
 await build({ ...common, entryPoints: ["widgets.css"], target: "esnext", outdir });

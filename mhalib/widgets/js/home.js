@@ -2,27 +2,6 @@
 
 import { h, rich } from "./parts/dom.js";
 import { remember } from "./parts/memory.js";
-import embedding from "./widgets/embedding/view.js";
-import layers from "./widgets/layers/view.js";
-import machine from "./widgets/machine/view.js";
-import multiHead from "./widgets/multi-head/view.js";
-import ownHead from "./widgets/own-head/view.js";
-import scaling from "./widgets/scaling/view.js";
-import singleHead from "./widgets/single-head/view.js";
-import tokenizer from "./widgets/tokenizer/view.js";
-import vocabHead from "./widgets/vocab-head/view.js";
-
-export const VIEWS = {
-  "vocab-head": vocabHead,
-  embedding,
-  layers,
-  machine,
-  "multi-head": multiHead,
-  "own-head": ownHead,
-  scaling,
-  "single-head": singleHead,
-  tokenizer,
-};
 
 /** What anywidget's model offers to a view, for a page without a kernel. */
 export class PageModel {
@@ -60,11 +39,12 @@ export class PageModel {
  * Make a figure live when it comes near the screen: as soon as the widget is there it takes the place of the
  * picture, which stays for print.
  */
-export function enliven(figure) {
+function enliven(figure, views) {
+  const kind = figure.dataset.widget;
+  if (!views[kind]) return; // another script's
   const state = JSON.parse(figure.querySelector(":scope > script").textContent);
   if (state.model === null) return; // a model of the author's own, known to a kernel only
   figure.dataset.live = "";
-  const kind = figure.dataset.widget;
   const copy = [...document.querySelectorAll(`figure[data-widget="${kind}"]`)].indexOf(figure);
   const name = copy ? `${kind}-${copy + 1}` : kind; // of this widget on its page
   if (location.hash.startsWith(`#${name}=`)) figure.scrollIntoView();
@@ -72,14 +52,14 @@ export function enliven(figure) {
     (entries) => {
       if (!entries.some((entry) => entry.isIntersecting)) return;
       near.disconnect();
-      start(figure, kind, name, state);
+      start(figure, views[kind], name, state);
     },
     { rootMargin: "100% 0px" },
   );
   near.observe(figure);
 }
 
-function start(figure, kind, name, state) {
+function start(figure, view, name, state) {
   const live = h("div", { class: "mhalib-live" });
   const picture = figure.querySelector(":scope > .mhalib-picture");
   const show = () => {
@@ -89,12 +69,34 @@ function start(figure, kind, name, state) {
   new MutationObserver(show).observe(live, { childList: true });
   const model = new PageModel(state);
   if (!figure.closest(".run-output")) remember(model, name); // what a cell made shows what the cell says
-  VIEWS[kind](model, live);
+  view(model, live);
   if (live.firstChild) show();
 }
 
+/** Make the page's figures of these views live as soon as the parser has finished them, before anything is painted. */
+export function enlivenAll(views) {
+  const seen = new WeakSet();
+  const finished = () => {
+    for (const figure of document.querySelectorAll("figure.mhalib-widget")) {
+      if (!figure.querySelector(":scope > figcaption") || seen.has(figure)) continue; // its last child
+      seen.add(figure);
+      enliven(figure, views);
+    }
+  };
+  finished();
+  document.addEventListener("mhalib-figures", finished); // a cell run on the page made figures
+  if (document.readyState !== "loading") return;
+  const observer = new MutationObserver(finished);
+  observer.observe(document, { childList: true, subtree: true });
+  const end = () => {
+    observer.disconnect();
+    finished();
+  };
+  document.addEventListener("DOMContentLoaded", end, { once: true });
+}
+
 /** anywidget's entry: the same view between its task and caption. */
-export function render({ model, el }) {
+export function render(views, { model, el }) {
   const live = h("div", { class: "mhalib-live" });
   const figure = h(
     "figure",
@@ -110,5 +112,5 @@ export function render({ model, el }) {
     h("figcaption", {}, rich(model.get("caption"))),
   );
   el.append(figure);
-  return VIEWS[model.get("_widget")](model, live);
+  return views[model.get("_widget")](model, live);
 }

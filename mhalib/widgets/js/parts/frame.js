@@ -7,7 +7,7 @@ import { assign, h, rich } from "./dom.js";
 /**
  * Fill `el`. `names`: the values that Reset puts back. `top`: the row of the sentence, or null. `controls`:
  * what the row holds. `picture`: an element. `key`: an element. `numbers()`: tables,
- * [{ title, head, rows }]. `more`: [{ label, element, opened }], further parts that open below.
+ * [{ title, head, rows }], where the picture is no table itself. `more`: [{ label, element, opened }], further parts that open below.
  * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents. `below`: the
  * controls stand below the picture.
  * `first`: what Reset puts back, where a view is built anew for another model.
@@ -46,9 +46,9 @@ export function frame(model, el, stops, parts) {
   const spoken = h("div", { class: "mh-unseen", role: "status", "aria-live": "polite" });
   const result = h("p", { class: "mh-result", "aria-hidden": "true" });
   const tables = h("div", { class: "mh-tables" });
-  const numbersPart = disclosure("numbers", tables, () => writeTables());
+  const numbersPart = numbers && disclosure("numbers", tables, () => writeTables());
   const writeTables = () => {
-    if (numbersPart.open) tables.replaceChildren(...numbers().map(table));
+    if (numbersPart?.open) tables.replaceChildren(...numbers().map(table));
   };
   const link = model.link && h("a", { class: "mh-link-state", href: "#", "aria-label": "link to this state" }, "link");
   const footer = h(
@@ -63,7 +63,7 @@ export function frame(model, el, stops, parts) {
   const bar = h("div", { class: "mh-bar" }, controls, reset);
   const middle = below ? [picture, bar] : [bar, picture];
   el.append(...[top, ...middle, readout, footer, spoken, result].filter(Boolean));
-  if (wide) stops.push(spread(el.closest("figure")));
+  if (wide) queueMicrotask(() => stops.push(spread(el.closest("figure")))); // when it is on the page
   stops.push(follow(picture, readout, result));
 
   let timer = null; // null: nothing was moved yet, so nothing is spoken

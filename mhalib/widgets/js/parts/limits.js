@@ -8,9 +8,9 @@ const KINDS = {
   text: ({ max }, value) => typeof value === "string" && [...value].length <= max,
   pair: ({ of }, value) => Array.isArray(value) && value.length === 2 && value.every((each) => allowed(of, each)),
   list: ({ of }, value) => Array.isArray(value) && value.length <= 1000 && value.every((each) => allowed(of, each)),
-  numbers: ({ pattern }, value) =>
+  numbers: ({ pattern, max }, value) =>
     value?.constructor === Object &&
-    Object.entries(value).every(([name, number]) => RegExp(`^${pattern}$`).test(name) && Number.isFinite(number)),
+    Object.entries(value).every(([name, number]) => RegExp(`^${pattern}$`).test(name) && Math.abs(number) <= max),
 };
 
 export function allowed(limit, value) {

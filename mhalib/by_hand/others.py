@@ -1,0 +1,343 @@
+"""The problems of the other chapters: a merge, an input row, split and merge, a norm, a loss."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+from numpy.random import Generator
+
+import mhalib
+from mhalib.by_hand.problem import Grid, Mistake, Rung, Values, number
+from mhalib.tokenizer import merge_pair
+
+# ----------------------------------------------------------------------------- one BPE merge
+WORDS = ("bat", "cat", "hat", "rat", "bad", "bag", "tab", "cab", "cap", "tap", "map", "mat",
+         "bath", "cats", "hats", "batch")  # fmt: skip
+
+
+def draw_words(rng: Generator) -> Values:
+    while True:
+        words = tuple(map(str, rng.choice(WORDS, 3, replace=False)))
+        times = tuple(map(int, rng.integers(1, 6, 3)))
+        seen = counts(words, times)
+        if list(seen.values()).count(max(seen.values())) == 1 and len(seen) <= 6:
+            return {"words": words, "times": times}
+
+
+def counts(words: tuple[str, ...], times: tuple[int, ...]) -> Counter[str]:
+    """How often each pair of neighbours is seen, in the order of its first place."""
+    seen: Counter[str] = Counter()
+    for word, count in zip(words, times, strict=True):
+        for a, b in pairwise(word):
+            seen[a + b] += count
+    return seen
+
+
+def merged(words: tuple[str, ...], pair: str) -> list[list[str]]:
+    ids = [merge_pair(list(word.encode()), (ord(pair[0]), ord(pair[1])), 256) for word in words]
+    return [[" ".join(pair if i == 256 else chr(i) for i in word)] for word in ids]
+
+
+def learned(words: tuple[str, ...], times: tuple[int, ...]) -> Values:
+    """What the library learns first from a text of these words."""
+    text = "\n".join("\n".join([word] * count) for word, count in zip(words, times, strict=True))
+    pair = bytes(mhalib.train_bpe(text, 1)[0]).decode()
+    return {
+        "seen": [[count] for count in counts(words, times).values()],
+        "first merge": [[pair]],
+        "after it": merged(words, pair),
+    }
+
+
+def first_pair(m: Values) -> Values:
+    pair = m["words"][0][:2]
+    return {"first merge": [[pair]], "after it": merged(m["words"], pair)}
+
+
+def one_word(m: Values) -> Values:
+    right = learned(m["words"], m["times"])
+    pair, done, after = right["first merge"][0][0], False, []
+    for word in m["words"]:
+        after += [[" ".join(word)]] if done else merged((word,), pair)
+        done = done or pair in word
+    return {"after it": after}
+
+
+def pair_steps(m: Values) -> Values:
+    right = learned(m["words"], m["times"])
+    per_word = [counts((w,), (t,)) for w, t in zip(m["words"], m["times"], strict=True)]
+    return {
+        "seen": [[" + ".join(str(c[p]) for c in per_word if c[p])]
+                 for p in counts(m["words"], m["times"])],
+        "first merge": [["the pair seen most often"]],
+        "after it": [[f"“{right['first merge'][0][0]}” as one piece, wherever it stands"]]
+        * len(m["words"]),
+    }  # fmt: skip
+
+
+MERGE = Rung(
+    "merge",
+    "One BPE merge",
+    "Count the pairs of neighbours, name the merge that is learned first, cut the words anew.",
+    "01-tokenization",
+    draw_words,
+    lambda m: [
+        Grid("corpus", tuple(" ".join(word) for word in m["words"]), ("times",),
+             [[t] for t in m["times"]]),
+        Grid("seen", tuple(" ".join(p) for p in counts(m["words"], m["times"])), ("times",),
+             formula="each word that holds the pair counts as often as it stands in the corpus"),
+        Grid("first merge", (), ("pair",), formula="the pair seen most often"),
+        Grid("after it", tuple(m["words"]), ("pieces",),
+             formula="the pair is one piece now; a space between pieces"),
+    ],
+    lambda m: learned(m["words"], m["times"]),
+    pair_steps,
+    (
+        Mistake("each word counted once",
+                "Each word was counted once. It counts as often as it stands in the corpus.",
+                lambda m: learned(m["words"], (1, 1, 1))),
+        Mistake("merged from left to right",
+                "That is the first pair from the left. The pair seen most often is merged first.",
+                first_pair),
+        Mistake("merged in one word only",
+                "The pair is merged wherever it stands, in every word.", one_word),
+    ),
+)  # fmt: skip
+
+# ------------------------------------------------------------------------------ an input row
+D = 4  # d_model, so that √d_model is a whole number
+PLACES = mhalib.sinusoidal_positions(3, D)
+FEATURES = tuple(map(str, range(D)))
+
+
+def draw_input(rng: Generator) -> Values:
+    ids = rng.permutation(3)
+    return {"E": rng.integers(-2, 4, (3, D)).astype(float), "ids": ids,
+            "at": int(rng.integers(0, 2))}  # fmt: skip
+
+
+def entered(m: Values) -> Values:
+    X = mhalib.embed(m["ids"], m["E"]) + PLACES
+    return {"x": X[[m["at"]]]}
+
+
+def row_of(m: Values) -> np.ndarray:
+    row: np.ndarray = m["E"][[m["ids"][m["at"]]]]
+    return row
+
+
+INPUT = Rung(
+    "input",
+    "One row of X",
+    "What enters the first layer at the position named below? `d_model` = 4, so √`d_model` = 2; "
+    "positions count from 0.",
+    "02-embedding",
+    draw_input,
+    lambda m: [
+        Grid("ids of the text", (), tuple(f"position {i}" for i in range(3)), m["ids"][None]),
+        Grid("E", tuple(f"id {i}" for i in range(3)), FEATURES, m["E"]),
+        Grid("positional code", tuple(f"position {i}" for i in range(3)), FEATURES,
+             PLACES.round(2)),
+        Grid("x", (f"position {m['at']}",), FEATURES, within=0.02,
+             formula="row of E of the id × √`d_model` + code of the position"),
+    ],
+    entered,
+    lambda m: {"x": [[f"2·{number(e)} + {number(p)}"
+                      for e, p in zip(row_of(m)[0], PLACES[m["at"]], strict=True)]]},
+    (
+        Mistake("no ×√`d_model`", "The row of E is multiplied by √`d_model` first.",
+                lambda m: {"x": row_of(m) + PLACES[m["at"]]}),
+        Mistake("code multiplied, too", "Only the row of E is multiplied by √`d_model`.",
+                lambda m: {"x": (row_of(m) + PLACES[m["at"]]) * 2}),
+        Mistake("no position", "The code of the position is missing.",
+                lambda m: {"x": row_of(m) * 2}),
+        Mistake("row of the position", "That is the row of E at the position. Take that of the id.",
+                lambda m: {"x": m["E"][[m["at"]]] * 2 + PLACES[m["at"]]}),
+        Mistake("positions from 1", "Positions count from 0.",
+                lambda m: {"x": row_of(m) * 2 + PLACES[m["at"] + 1]}),
+    ),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- split and merge
+PAIR = ("bats", "live")
+TWO = ("0", "1")
+
+
+def draw_heads(rng: Generator) -> Values:
+    return {
+        "Q": rng.permutation(10)[:8].reshape(2, 4).astype(float),
+        "heads": rng.permutation(10)[:8].reshape(2, 2, 2).astype(float),
+    }
+
+
+def split(Q: np.ndarray, heads: np.ndarray, whole: np.ndarray) -> Values:
+    return {"head 0 of Q": heads[0], "head 1 of Q": heads[1], "concat": whole}
+
+
+def split_steps(m: Values) -> Values:
+    def cells(prefix: str, rows: int, columns: int) -> list[list[str]]:
+        return [[prefix] * columns for _ in range(rows)]
+
+    return {
+        "head 0 of Q": cells("columns 0 and 1 of Q", 2, 2),
+        "head 1 of Q": cells("columns 2 and 3 of Q", 2, 2),
+        "concat": [["head 0"] * 2 + ["head 1"] * 2] * 2,
+    }
+
+
+SPLIT = Rung(
+    "split",
+    "Split and merge",
+    "Cut Q into two heads of two columns; then put the outputs of two heads side by side.",
+    "05-multi-head",
+    draw_heads,
+    lambda m: [
+        Grid("Q", PAIR, FEATURES, m["Q"]),
+        Grid("head 0 of Q", PAIR, TWO, formula="each token's first two columns"),
+        Grid("head 1 of Q", PAIR, TWO, formula="each token's last two columns"),
+        Grid("output of head 0", PAIR, TWO, m["heads"][0]),
+        Grid("output of head 1", PAIR, TWO, m["heads"][1]),
+        Grid("concat", PAIR, FEATURES, formula="a token's row of head 0, then that of head 1"),
+    ],
+    lambda m: split(m["Q"], mhalib.split_heads(m["Q"], 2), mhalib.merge_heads(m["heads"])),
+    split_steps,
+    (
+        Mistake("reshaped without the transpose",
+                "Reshape alone mixes tokens: a head is a block of columns of every token.",
+                lambda m: split(m["Q"], m["Q"].reshape(2, 2, 2), m["heads"].reshape(2, 4))),
+        Mistake("every second column",
+                "Heads are blocks of columns that stand together, not every second column.",
+                lambda m: split(m["Q"], np.stack([m["Q"][:, ::2], m["Q"][:, 1::2]]),
+                                m["heads"].transpose(1, 2, 0).reshape(2, 4))),
+        Mistake("heads in the wrong order", "Head 0 comes first, from the left.",
+                lambda m: split(m["Q"], mhalib.split_heads(m["Q"], 2)[::-1],
+                                mhalib.merge_heads(m["heads"][::-1]))),
+    ),
+)  # fmt: skip
+
+
+# ---------------------------------------------------------------------------- one layer norm
+def draw_rows(rng: Generator) -> Values:
+    while True:
+        x = rng.integers(0, 10, (2, D)).astype(float)
+        mean, spread = x[0].mean(), x[0].std()
+        if mean % 1 == 0 and spread > 0 and abs(spread - round(spread)) < 1e-9:
+            return {"X": x}
+
+
+def normed(m: Values) -> Values:
+    x = m["X"][[0]]
+    return {"mean": [[x.mean()]], "σ": [[x.std()]], "norm": mhalib.layer_norm(x)}
+
+
+def norm_steps(m: Values) -> Values:
+    x = m["X"][0]
+    mean, spread = x.mean(), x.std()
+    squares = " + ".join(number((v - mean) ** 2) for v in x)
+    return {
+        "mean": [[f"({' + '.join(map(number, x))}) / 4"]],
+        "σ": [[f"√(({squares}) / 4)"]],
+        "norm": [[f"({number(v)} − {number(mean)}) / {number(spread)}" for v in x]],
+    }
+
+
+def wrong_spread(m: Values, spread: float) -> Values:
+    x = m["X"][[0]]
+    return {"σ": [[spread]], "norm": (x - x.mean()) / spread}
+
+
+NORM = Rung(
+    "norm",
+    "One layer norm",
+    "Normalise the row of the first token (γ = 1, β = 0; ε is too small to be seen).",
+    "06-layers",
+    draw_rows,
+    lambda m: [
+        Grid("X", PAIR, FEATURES, m["X"]),
+        Grid("mean", ("bats",), ("mean",), formula="the sum of the row / 4"),
+        Grid("σ", ("bats",), ("σ",), formula="√(the mean of (x − mean)²)"),
+        Grid("norm", ("bats",), FEATURES, formula="(x − mean) / σ"),
+    ],
+    normed,
+    norm_steps,
+    (
+        Mistake("n − 1", "The squares were divided by 3. A layer norm divides them by 4, all of n.",
+                lambda m: wrong_spread(m, m["X"][0].std(ddof=1))),
+        Mistake("no root", "That is the variance. Its square root is wanted.",
+                lambda m: wrong_spread(m, m["X"][0].var())),
+        Mistake("mean not subtracted", "Subtract the mean first.",
+                lambda m: {"norm": m["X"][[0]] / m["X"][0].std()}),
+        Mistake("over the tokens",
+                "That is the mean over the tokens, by column. A layer norm stays in its row.",
+                lambda m: {"norm": mhalib.layer_norm(m["X"].T).T[[0]]}),
+    ),
+)  # fmt: skip
+
+# ---------------------------------------------------------------------- one next-token loss
+TEXT = ("the", "bats", "love", "caves")
+ROWS = ((0.5, 0.25, 0.2, 0.05), (0.4, 0.3, 0.2, 0.1), (0.6, 0.2, 0.1, 0.1), (0.3, 0.3, 0.2, 0.2))
+SHARES = np.array(sorted({p for row in ROWS for p in row}))
+AFTER = tuple(f"after “{word}”" for word in TEXT[:3])
+
+
+def draw_guesses(rng: Generator) -> Values:
+    return {"P": np.stack([rng.permutation(ROWS[k]) for k in rng.integers(0, len(ROWS), 3)])}
+
+
+def losses(p: np.ndarray, loss: np.ndarray | None = None, mean: float | None = None) -> Values:
+    each = -np.log(p) if loss is None else loss
+    return {"p": p[:, None], "loss": each[:, None],
+            "mean loss": [[float(np.mean(each)) if mean is None else mean]]}  # fmt: skip
+
+
+def right_losses(m: Values) -> Values:
+    ids = np.arange(4)
+    logits = np.log(m["P"])  # the softmax of ln p is p
+    each = np.array([mhalib.cross_entropy(logits[[t]], ids[[t + 1]]) for t in range(3)])
+    p = mhalib.softmax(logits)[np.arange(3), ids[1:]]
+    return losses(p, each, float(mhalib.cross_entropy(logits, ids[1:])))
+
+
+def next_p(m: Values) -> np.ndarray:
+    p: np.ndarray = m["P"][np.arange(3), np.arange(1, 4)]
+    return p
+
+
+LOSS = Rung(
+    "loss",
+    "One next-token loss",
+    "The text is “the bats love caves”. What did the model give to each next token, and what is "
+    "the loss, in nats?",
+    "07-vocab-head",
+    draw_guesses,
+    lambda m: [
+        Grid("probabilities", AFTER, TEXT, m["P"]),
+        Grid("−ln of", (), tuple(f"{p:g}" for p in SHARES), -np.log(SHARES).round(2)[None]),
+        Grid("p", AFTER, ("of the next",), formula="the probability of the token that comes next"),
+        Grid("loss", AFTER, ("−ln p",), formula="−ln of that probability"),
+        Grid("mean loss", (), ("of the text",), formula="the mean of the three losses"),
+    ],
+    right_losses,
+    lambda m: {
+        "p": [[f"row “{TEXT[t]}”, column “{TEXT[t + 1]}”"] for t in range(3)],
+        "loss": [[f"−ln {p:g}"] for p in next_p(m)],
+        "mean loss": [[f"({' + '.join(number(-np.log(p)) for p in next_p(m))}) / 3"]],
+    },
+    (
+        Mistake("labels not shifted",
+                "That is the probability of the token itself. The label is the next one.",
+                lambda m: losses(m["P"][np.arange(3), np.arange(3)])),
+        Mistake("log₂", "That is log₂, in bits. The loss is −ln, in nats.",
+                lambda m: losses(next_p(m), -np.log2(next_p(m)))),
+        Mistake("no minus", "A loss is positive: −ln p.",
+                lambda m: losses(next_p(m), np.log(next_p(m)))),
+        Mistake("sum for mean", "That is the sum. Divide by the number of predictions.",
+                lambda m: losses(next_p(m), mean=float(-np.log(next_p(m)).sum()))),
+        Mistake("probabilities averaged first",
+                "That is −ln of the mean probability. Take −ln of each, then the mean.",
+                lambda m: losses(next_p(m), mean=float(-np.log(next_p(m).mean())))),
+    ),
+)  # fmt: skip
