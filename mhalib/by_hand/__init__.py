@@ -8,8 +8,9 @@ known mistake by its name. The page "By hand" and the worksheets are made of the
 """
 
 from mhalib.by_hand.attention import HEAD, MASK, SCORE, SCORES, SOFTMAX
-from mhalib.by_hand.others import INPUT, LOSS, MERGE, NORM, SPLIT
+from mhalib.by_hand.layers import LOSS, NORM, SPLIT
 from mhalib.by_hand.problem import Grid, Mistake, Problem, Rung
+from mhalib.by_hand.tokens import INPUT, MERGE
 
 RUNGS = {
     rung.name: rung
