@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from mhalib import _validate as validate
 
 if TYPE_CHECKING:
-    from jaxtyping import Float, Int, Real
+    from jaxtyping import Float, Integer, Real
 
 Array = NDArray[Any]
 
 
 def embed(
-    ids: Int[Array, "*batch"],
+    ids: Integer[Array, "*batch"],
     E: Real[Array, "V d_model"],
     scale: float | None = None,
 ) -> Float[Array, "*batch d_model"]:

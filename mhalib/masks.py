@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from mhalib import _validate as validate
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Int
+    from jaxtyping import Bool, Integer
 
 Array = NDArray[Any]
 
@@ -102,7 +102,7 @@ def window_mask(
 
 
 def padding_mask(
-    lengths: Int[Array, "*batch"], n_k: int | None = None
+    lengths: Integer[Array, "*batch"], n_k: int | None = None
 ) -> Bool[Array, "*batch 1 n_k"]:
     """Return the mask that hides the padding after the first `lengths` tokens.
 

@@ -29,14 +29,14 @@ A = TypeVar("A")  # the kind of array in a trace: NumPy's or torch's
 class MultiHeadTrace(Generic[A]):
     """Every intermediate of one multi-head attention; `O` is its output."""
 
-    Q: Float[A, "*batch h n_q d_k"]
-    K: Float[A, "*batch h n_k d_k"]
-    V: Float[A, "*batch h n_k d_v"]
+    Q: Float[A, "*#batch h n_q d_k"]
+    K: Float[A, "*#batch h n_k d_k"]
+    V: Float[A, "*#batch h n_k d_v"]
     scores: Float[A, "*batch h n_q n_k"]  # scaled, before mask and softmax
     weights: Float[A, "*batch h n_q n_k"]
     heads: Float[A, "*batch h n_q d_v"]
     concat: Float[A, "*batch n_q width"]
-    O: Float[A, "*batch n_q d_model"]
+    O: Float[A, "*batch n_q d_out"]
 
 
 def multi_head_trace(

@@ -11,7 +11,7 @@ from mhalib import _validate as validate
 from mhalib.softmax import log_softmax, widened
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int, Real
+    from jaxtyping import Bool, Float, Integer, Real
 
 Array = NDArray[Any]
 
@@ -56,8 +56,8 @@ def tied_logits(
 
 
 def next_token_pairs(
-    ids: Int[Array, "*batch n"],
-) -> tuple[Int[Array, "*batch m"], Int[Array, "*batch m"]]:
+    ids: Integer[Array, "*batch n"],
+) -> tuple[Integer[Array, "*batch m"], Integer[Array, "*batch m"]]:
     """Return inputs and targets for next-token prediction: ``ids[..., :-1], ids[..., 1:]``.
 
     Parameters
@@ -86,7 +86,7 @@ def next_token_pairs(
 
 def cross_entropy(
     logits: Real[Array, "*batch V"],
-    targets: Int[Array, "*batch"],
+    targets: Integer[Array, "*batch"],
     mask: Bool[Array, "*#batch"] | None = None,
 ) -> float:
     r"""Return the mean surprise about the targets, in nats: ``mean(−log softmax(logits)[target])``.

@@ -8,9 +8,14 @@ def plain(array):
     return np.asarray(array.detach() if hasattr(array, "detach") else array)
 
 
-def assert_array(found, expected, *, rtol=0.0, atol=0.0, name=""):
-    """Refuse another shape, another dtype, or a value that is further off; NaN equals NaN."""
+def assert_array(found, expected, *, rtol=1e-7, atol=0.0, name=""):
+    """Refuse another shape, another dtype, or a value that is further off; NaN equals NaN.
+
+    A list or a number has no dtype of its own: as `expected` it takes that of `found`.
+    """
+    own = hasattr(expected, "dtype")
     found, expected = plain(found), plain(expected)
+    expected = expected if own else expected.astype(found.dtype)
     assert found.shape == expected.shape, f"{name} shape {found.shape}, not {expected.shape}"
     assert found.dtype == expected.dtype, f"{name} dtype {found.dtype}, not {expected.dtype}"
     np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol, err_msg=name)

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from arrays import assert_array
+from numpy.testing import assert_array_equal
 
 from mhalib import embed, sinusoidal_positions
 
@@ -13,7 +14,7 @@ class TestEmbed:
     def test_is_a_one_hot_product_times_the_root(self):
         ids = np.array([[3, 10, 3], [0, 1, 2]])
         one_hot = np.eye(11)[ids]
-        assert_allclose(embed(ids, self.E), one_hot @ self.E * 5**0.5, strict=True)
+        assert_array(embed(ids, self.E), one_hot @ self.E * 5**0.5)
 
     def test_scale(self):
         assert_array_equal(embed([4], self.E, scale=1.0), self.E[[4]])
@@ -58,7 +59,7 @@ class TestPositions:
     def test_odd_width_ends_with_a_sine(self):
         P = sinusoidal_positions(3, 5)
         assert P.shape == (3, 5)
-        assert_allclose(P[:, 4], np.sin(np.arange(3) / 10000 ** (4 / 5)))
+        assert_array(P[:, 4], np.sin(np.arange(3) / 10000 ** (4 / 5)))
         assert_array_equal(sinusoidal_positions(3, 1)[:, 0], np.sin(np.arange(3)))
 
     def test_start_goes_on(self):
@@ -69,10 +70,10 @@ class TestPositions:
         products = P @ P.T
         for distance in (1, 7, 30):
             along = np.diagonal(products, distance)
-            assert_allclose(along, along[0])
+            assert_array(along, np.full_like(along, along[0]))
 
     def test_base(self):
-        assert_allclose(sinusoidal_positions(2, 4, base=100.0)[1, 2], np.sin(0.1))
+        assert_array(sinusoidal_positions(2, 4, base=100.0)[1, 2], np.sin(0.1))
 
     @pytest.mark.parametrize(
         "arguments, error, message",

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from arrays import assert_array
 
 from mhalib import evaluation, language, load_model, load_tokenizer
 from mhalib.evaluation import NGram, best_possible, evaluate, evaluation_sample, evaluation_texts
@@ -28,9 +29,9 @@ def test_counts_by_hand():
     """a b | a b | a c, with V = 3: the frequencies are (2, 1) of 3 predicted words."""
     counted = NGram(2, [[0, 1], [0, 1], [0, 2]], vocab_size=3)
     often = (np.array([0, 2, 1]) + 1 / 3) / 4
-    np.testing.assert_allclose(counted([]), often)
-    np.testing.assert_allclose(counted([2]), often, err_msg="never seen: what is known without it")
-    np.testing.assert_allclose(counted([1, 0]), (np.array([0, 2, 1]) + often) / 4)
+    assert_array(counted([]), often)
+    assert_array(counted([2]), often, name="never seen: what is known without it")
+    assert_array(counted([1, 0]), (np.array([0, 2, 1]) + often) / 4)
     longer = NGram(2, [[0, 1, 2], [3, 1, 0]], vocab_size=4)
     assert longer([0, 1]).argmax() == 2
     assert longer([3, 1]).argmax() == 0

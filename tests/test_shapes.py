@@ -12,11 +12,12 @@ from jaxtyping import Float
 import mhalib
 
 ROOT = Path(__file__).parents[1]
-CORE = ["test_attention", "test_multihead", "test_layers", "test_embedding"]
+CORE = ["test_attention", "test_multihead", "test_layers", "test_embedding",
+        "model/test_transformer", "parity/test_stages", "parity/test_battery"]  # fmt: skip
 
 
 def test_the_core_holds_its_annotations():
-    """The tests of the functions once more, each call checked: all accepted calls fit."""
+    """The tests of the functions and the battery of inputs, each accepted call checked."""
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--shapes",
          *(f"tests/{name}.py" for name in CORE)],

@@ -10,7 +10,7 @@ from mhalib.layers import BlockTrace
 from mhalib.multihead import A
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int
+    from jaxtyping import Bool, Float, Integer
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Trace(Generic[A]):
         Row i is about the token after token i.
     """
 
-    ids: Int[A, "*batch n"]
+    ids: Integer[A, "*batch n"]
     embedded: Float[A, "*batch n d_model"]  # rows of E, times √d_model
     positions: Float[A, "*#batch n d_model"]
     X: Float[A, "*batch n d_model"]  # embedded + positions

@@ -25,7 +25,7 @@ from mhalib.softmax import softmax
 from mhalib.vocab import tied_logits
 
 if TYPE_CHECKING:
-    from jaxtyping import Bool, Float, Int
+    from jaxtyping import Bool, Float, Integer
 
 Array = NDArray[Any]
 # The course's models are rounded to multiples of this: float16 holds them exactly, and a page gets
@@ -103,7 +103,7 @@ class Transformer:
 
     def forward(
         self,
-        ids: Int[Array, "*batch n"],
+        ids: Integer[Array, "*batch n"],
         *,
         real: Bool[Array, "*batch n"] | None = None,
         mask: Bool[Array, "*#scores"] | None = None,
@@ -208,7 +208,7 @@ class Transformer:
 
     def decode(
         self,
-        ids: Int[Array, "*batch n"],
+        ids: Integer[Array, "*batch n"],
         cache: Cache[Array] | None = None,
         *,
         real: Bool[Array, "*batch n"] | None = None,

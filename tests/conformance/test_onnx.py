@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from arrays import assert_array
 from onnx_cases import OPERATORS, all_cases, compute, numpy_library, torch_library
 
 import mhalib
@@ -21,9 +22,9 @@ def assert_conforms(case, library):
     for name, result in results.items():
         expected = case.outputs[name]
         assert result.shape == expected.shape, f"{case.name}: {name}"
-        np.testing.assert_allclose(
+        assert_array(
             np.asarray(result, np.float64), np.asarray(expected, np.float64),
-            rtol=case.rtol, atol=case.atol, err_msg=f"{case.name}: {name}",
+            rtol=case.rtol, atol=case.atol, name=f"{case.name}: {name}",
         )  # fmt: skip
 
 

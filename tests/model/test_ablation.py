@@ -4,7 +4,8 @@ import dataclasses
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from arrays import assert_array
+from numpy.testing import assert_array_equal
 from small import IDS, SMALL, model, with_parameters
 
 from mhalib import (
@@ -19,7 +20,7 @@ class TestAblation:
     """Each ablation equals the same thing done to the parameters."""
 
     def same(self, ablated, other):
-        assert_allclose(ablated.logits, other.logits, strict=True)
+        assert_array(ablated.logits, other.logits)
         assert not np.allclose(ablated.logits, model().forward(IDS).logits)
 
     @pytest.mark.parametrize("head", [0, 1, 2])
@@ -70,7 +71,7 @@ class TestAblation:
                 continue
             assert len(names) == 15
             W_K = m.parameters[f"layers.{i}.W_K"]
-            assert_allclose(trace.flat()[f"layers.{i}.K"], split_heads(stream @ W_K, 3))
+            assert_array(trace.flat()[f"layers.{i}.K"], split_heads(stream @ W_K, 3))
             stream = trace.layer(i).output
         assert_array_equal(trace.output, stream)
 
@@ -79,7 +80,7 @@ class TestAblation:
         m = model(norm=norm)
         trace = m.forward(IDS, ablate=Ablation(ffn=[1]))
         silent = {"layers_1_W_2": np.zeros((7, 6)), "layers_1_b_2": np.zeros(6)}
-        assert_allclose(trace.logits, with_parameters(m, **silent).forward(IDS).logits, strict=True)
+        assert_array(trace.logits, with_parameters(m, **silent).forward(IDS).logits)
         assert (trace.layer(1).ffn == 0).all() and (trace.layer(0).ffn != 0).any()
         assert_array_equal(trace.layer(0).ffn, m.forward(IDS).layer(0).ffn)
         last = trace.layer(1)
@@ -89,7 +90,7 @@ class TestAblation:
     def test_w_o(self):
         m = model()
         trace = m.forward(IDS, ablate=Ablation(W_O=[0]))
-        assert_allclose(trace.layers[0].attention.O, trace.layers[0].attention.concat, strict=True)
+        assert_array(trace.layers[0].attention.O, trace.layers[0].attention.concat)
         self.same(trace, with_parameters(m, layers_0_W_O=np.eye(6)).forward(IDS))
 
     def test_scale(self):
@@ -107,7 +108,7 @@ class TestAblation:
         assert_array_equal(trace.X, embed(IDS, m.parameters["E"]))
         # tokens 1 and 3 are the same word: without positions and mask their rows are equal
         blind = m.forward(IDS, ablate=Ablation(positions=True, mask=True)).logits
-        assert_allclose(blind[1], blind[3])
+        assert_array(blind[1], blind[3])
 
     def test_embedding_scale(self):
         m = model()
@@ -124,7 +125,7 @@ class TestAblation:
         m = model(norm=norm)
         trace = m.forward(IDS, ablate=Ablation(norm=True))
         block = trace.layers[-1]
-        assert_allclose(trace.output, block.residual_1 + block.ffn, strict=True)
+        assert_array(trace.output, block.residual_1 + block.ffn)
 
     def test_nothing_ablated_changes_nothing(self):
         m = model()

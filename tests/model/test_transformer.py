@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from arrays import assert_array
+from numpy.testing import assert_array_equal
 from small import IDS, SMALL, model
 
 from mhalib import (
@@ -43,22 +44,21 @@ def by_hand(m, ids):
 class TestForward:
     def test_written_out(self):
         m = model()
-        assert_allclose(m.forward(IDS).logits, by_hand(m, IDS), strict=True)
+        assert_array(m.forward(IDS).logits, by_hand(m, IDS))
 
     def test_pre_norm_ends_with_a_norm(self):
         m = model(norm="pre")
         trace = m.forward(IDS)
         last = layer_norm(trace.layers[-1].output, m.parameters["gamma_f"], m.parameters["beta_f"])
-        assert_allclose(trace.output, last, strict=True)
-        assert_allclose(trace.logits, tied_logits(last, m.parameters["E"]), strict=True)
+        assert_array(trace.output, last)
+        assert_array(trace.logits, tied_logits(last, m.parameters["E"]))
 
     def test_no_scale_no_positions(self):
         m = model()
         plain = model(scaled=False, positions="none")
-        assert_allclose(
+        assert_array(
             plain.forward(IDS).logits,
             m.forward(IDS, ablate=Ablation(scale=True, positions=True)).logits,
-            strict=True,
         )
 
     def test_bidirectional(self):
@@ -73,7 +73,7 @@ class TestForward:
         ids = np.array([[3, 1, 4, 0, 0], [1, 5, 9, 2, 6]])
         mask = padding_mask([3, 5], 5)[:, None]
         logits = m.forward(ids, mask=mask, causal=False).logits
-        assert_allclose(logits[0, :3], m.forward(ids[0, :3], causal=False).logits, strict=True)
+        assert_array(logits[0, :3], m.forward(ids[0, :3], causal=False).logits)
 
     def test_flat_trace_names_every_step(self):
         flat = model().forward(IDS).flat()
@@ -132,25 +132,25 @@ class TestPadding:
                 if stage in ("scores", "weights"):
                     array = array[:, :, real]
                 array = array[real] if array.shape[0] == 6 else array[:, real]
-                assert_allclose(array, expected, rtol=1e-12, atol=1e-12, err_msg=name, strict=True)
+                assert_array(array, expected, rtol=1e-12, atol=1e-12, name=name)
 
     def test_one_sentence(self):
         m = model()
         logits = m.forward(LEFT, real=np.array(LEFT) > 0).logits
-        assert_allclose(logits[3:], m.forward(LEFT[3:]).logits)
+        assert_array(logits[3:], m.forward(LEFT[3:]).logits)
 
     def test_with_a_mask_of_ones_own(self):
         m = model()
         near = window_mask(6, left=1, right=0)
         logits = m.forward(BATCH, real=REAL, mask=near).logits
         alone = m.forward([3, 1, 4], mask=near[3:, 3:]).logits
-        assert_allclose(logits[0, 3:], alone)
+        assert_array(logits[0, 3:], alone)
 
     def test_decoding_reads_the_last_real_token(self):
         m = model()
         logits, _ = m.decode(BATCH, real=REAL)
         alone = [m.decode(ids[real])[0] for ids, real in zip(BATCH, REAL, strict=True)]
-        assert_allclose(logits, alone, strict=True)
+        assert_array(logits, alone)
 
     def test_decoding_goes_on_behind_the_padding(self):
         """Three pieces: padded, none padded, padded again."""
@@ -162,7 +162,7 @@ class TestPadding:
             logits, cache = m.decode(ids, cache, real=real)
             for text, row, kept in zip(texts, ids, REAL if ids is BATCH else ids > 0, strict=True):
                 text += row[kept].tolist()
-            assert_allclose(logits, [m.forward(t).logits[-1] for t in texts], rtol=1e-10)
+            assert_array(logits, [m.forward(t).logits[-1] for t in texts], rtol=1e-10)
 
     @pytest.mark.parametrize(
         "real, error, message",
@@ -186,7 +186,7 @@ class TestDecoding:
         for size in pieces:
             logits, cache = m.decode(IDS[done : done + size], cache)
             done += size
-            assert_allclose(logits, full[done - 1], strict=True)
+            assert_array(logits, full[done - 1])
 
     def test_the_cache_given_is_not_changed(self):
         m = model()

@@ -6,7 +6,7 @@ Central differences with step h are off by about h² and 1e-16 / h: at h = 1e-5,
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose
+from arrays import assert_array
 
 import mhalib
 from mhalib import Config, Transformer, init_parameters, next_token_pairs
@@ -50,10 +50,10 @@ def test_every_parameter_of_the_model(norm, fused):
     twin = TorchTransformer.from_numpy(Transformer(config, p))
     logits = twin.trace(torch.from_numpy(inputs), fused=fused).logits
     torch_loss = torch_cross_entropy(logits, torch.from_numpy(targets), torch.from_numpy(counts))
-    assert_allclose(torch_loss.item(), loss(), rtol=1e-12)
+    assert_array(torch_loss.item(), loss(), rtol=1e-12)
     torch_loss.backward()
     for name, parameter in twin.named_parameters():
-        assert_allclose(parameter.grad, slope(loss, p[name]), atol=TOLERANCE, err_msg=name)
+        assert_array(parameter.grad, slope(loss, p[name]), atol=TOLERANCE, name=name)
 
 
 @pytest.mark.parametrize("explicit", [False, True], ids=["fused", "explicit"])
@@ -75,5 +75,5 @@ def test_attention_with_mask_bias_and_an_empty_row(explicit):
     (O * torch.from_numpy(pull)).sum().backward()
     for name, tensor, array in zip("QKVb", tensors, (Q, K, V, bias)):
         assert torch.isfinite(tensor.grad).all(), name
-        assert_allclose(tensor.grad, slope(loss, array), atol=TOLERANCE, err_msg=name)
+        assert_array(tensor.grad, slope(loss, array), atol=TOLERANCE, name=name)
     assert not tensors[0].grad[0, 1].any()  # what sees nothing learns nothing

@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from arrays import assert_array
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,9 +31,9 @@ def test_attention_agrees_for_any_mask(seed, n_q, n_k, causal, masked, biased, w
         bias=None if bias is None else torch.from_numpy(bias),
     )  # fmt: skip
     O, weights = mhalib.attention(*arrays, causal=causal, mask=mask, bias=bias, return_weights=True)
-    np.testing.assert_allclose(found[0] if wanted else found, O, rtol=0, atol=1e-12)
+    assert_array(found[0] if wanted else found, O, rtol=0, atol=1e-12)
     if wanted:
-        np.testing.assert_allclose(found[1], weights, rtol=0, atol=1e-12)
+        assert_array(found[1], weights, rtol=0, atol=1e-12)
 
 
 def test_masked_keys_stay_out_even_as_nan():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose
+from arrays import assert_array
 
 from mhalib import (
     Ablation,
@@ -64,7 +64,7 @@ def assert_stages_agree(ours, theirs, tolerance, kept=()):
         assert tensor.shape == ours[name].shape, name
         if name != "ids":
             assert tensor.dtype == ours[name].dtype, name
-        assert_allclose(tensor, ours[name], rtol=tolerance, atol=tolerance, err_msg=name)
+        assert_array(tensor, ours[name], rtol=tolerance, atol=tolerance, name=name)
     return len(theirs)
 
 
@@ -185,7 +185,7 @@ def test_one_layer_with_past_and_edited_heads():
         *t, 3, past=tuple(map(torch.from_numpy, past)), causal=True, edit_heads=lambda H: -2 * H
     )
     for name, array in vars(ours).items():
-        assert_allclose(getattr(theirs, name), array, rtol=1e-12, atol=1e-12, err_msg=name)
+        assert_array(getattr(theirs, name), array, rtol=1e-12, atol=1e-12, name=name)
 
 
 def test_cached_decoding():
@@ -196,8 +196,8 @@ def test_cached_decoding():
     for new in (tokens[:, :3], tokens[:, 3:4], tokens[:, 4:]):
         ours, numpy_cache = reference.decode(new, numpy_cache)
         theirs, torch_cache = twin.decode(torch.from_numpy(new), torch_cache)
-        assert_allclose(theirs.detach(), ours, rtol=1e-12, atol=1e-12)
-    assert_allclose(ours, reference.forward(tokens).logits[:, -1], rtol=1e-12, atol=1e-12)
+        assert_array(theirs.detach(), ours, rtol=1e-12, atol=1e-12)
+    assert_array(ours, reference.forward(tokens).logits[:, -1], rtol=1e-12, atol=1e-12)
 
 
 def test_cached_decoding_of_a_padded_batch():
@@ -211,8 +211,8 @@ def test_cached_decoding_of_a_padded_batch():
         theirs, torch_cache = twin.decode(
             torch.from_numpy(new), torch_cache, real=torch.from_numpy(kept)
         )
-        assert_allclose(theirs.detach(), ours, rtol=1e-12, atol=1e-12)
-    assert_allclose(ours[1], reference.forward(tokens[1, 3:]).logits[-1], rtol=1e-12, atol=1e-12)
+        assert_array(theirs.detach(), ours, rtol=1e-12, atol=1e-12)
+    assert_array(ours[1], reference.forward(tokens[1, 3:]).logits[-1], rtol=1e-12, atol=1e-12)
     for wrong in (np.ones((2, 1)), np.ones((2, 2), bool), np.zeros((2, 1), bool)):
         errors = []
         for decode, given in ((reference.decode, wrong), (twin.decode, torch.from_numpy(wrong))):

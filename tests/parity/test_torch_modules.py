@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from numpy.testing import assert_allclose, assert_array_equal
+from arrays import assert_array
+from numpy.testing import assert_array_equal
 from torch import nn
 from torch.nn import functional as F
 
@@ -64,14 +65,14 @@ def test_multihead_attention(kind):
         X, *(p[name] for name in MATRICES), CONFIG.n_heads, return_weights=True, **ours
     )
     torch_O, torch_weights = module(x, x, x, average_attn_weights=False, **theirs)
-    assert_allclose(torch_O.detach(), O, rtol=1e-12, atol=1e-12)
-    assert_allclose(torch_weights.detach(), weights, rtol=1e-12, atol=1e-12)
+    assert_array(torch_O.detach(), O, rtol=1e-12, atol=1e-12)
+    assert_array(torch_weights.detach(), weights, rtol=1e-12, atol=1e-12)
     _, averaged = module(x, x, x, **theirs)
-    assert_allclose(averaged.detach(), weights.mean(axis=1), rtol=1e-12, atol=1e-12)
+    assert_array(averaged.detach(), weights.mean(axis=1), rtol=1e-12, atol=1e-12)
     own = MultiHeadAttention(15, CONFIG.n_heads).double()
     own.load_state_dict({name: to_torch(p)[name] for name in MATRICES})
     ours = {key: torch.from_numpy(v) if key == "mask" else v for key, v in ours.items()}
-    assert_allclose(own(x, **ours).detach(), torch_O.detach(), rtol=1e-12, atol=1e-12)
+    assert_array(own(x, **ours).detach(), torch_O.detach(), rtol=1e-12, atol=1e-12)
 
 
 def test_cross_attention():
@@ -80,7 +81,7 @@ def test_cross_attention():
     O = multi_head_attention(X, *(p[name] for name in MATRICES), CONFIG.n_heads, X_kv=X_kv)
     module = to_multihead_attention(p, CONFIG.n_heads)
     torch_O, _ = module(torch.from_numpy(X), *[torch.from_numpy(X_kv)] * 2)
-    assert_allclose(torch_O.detach(), O, rtol=1e-12, atol=1e-12)
+    assert_array(torch_O.detach(), O, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", ["none", "causal", "padding", "both"])
@@ -97,14 +98,14 @@ def test_encoder_layer(norm, activation, kind):
     function = {"relu": relu, "gelu": gelu}[activation]
     output = block(X, p, CONFIG.n_heads, activation=function, **ours).output
     layer = to_encoder_layer(p, CONFIG.n_heads, norm_first=norm == "pre", activation=activation)
-    assert_allclose(
+    assert_array(
         layer(torch.from_numpy(X), **theirs).detach(), output, rtol=1e-11, atol=1e-11
     )  # fmt: skip
     config = Config(13, 15, 5, 1, d_ff=11, norm=norm, activation=activation)
     own = BLOCKS[norm](config).double()
     own.load_state_dict(to_torch(p))
     ours = {key: torch.from_numpy(v) if key == "mask" else v for key, v in ours.items()}
-    assert_allclose(
+    assert_array(
         own(torch.from_numpy(X), **ours).detach(), output, rtol=1e-11, atol=1e-11
     )  # fmt: skip
 
@@ -156,4 +157,4 @@ def test_sdpa_is_the_same_function_where_the_conventions_meet():
         ({"scale": 0.2}, {"scale": 0.2}),
     ):
         expected = F.scaled_dot_product_attention(*t, **theirs)
-        assert_allclose(attention(Q, K, V, **ours), expected, rtol=1e-12, atol=1e-12)
+        assert_array(attention(Q, K, V, **ours), expected, rtol=1e-12, atol=1e-12)

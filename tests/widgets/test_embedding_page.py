@@ -1,7 +1,7 @@
 """EmbeddingWidget on the page of the book, and on a bare one."""
 
-import numpy as np
 import pytest
+from arrays import assert_array
 from pages import choose, overlaps, ready
 from playwright.sync_api import expect
 
@@ -77,7 +77,7 @@ def test_the_code_of_a_position_and_its_products(plane):
     page.get_by_text("numbers", exact=True).click()
     expect(page.locator("table").first.locator("tbody td")).to_have_count(10)
     rows = page.locator("table").first.locator("tbody td").all_inner_texts()
-    np.testing.assert_allclose([float(r.replace("−", "-")) for r in rows], P @ P[1], atol=6e-5)
+    assert_array([float(r.replace("−", "-")) for r in rows], P @ P[1], atol=6e-5)
     page.get_by_label("n, exact value").fill("4")
     page.keyboard.press("Tab")
     expect(page.locator("table").first.locator("tbody td")).to_have_count(4)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from arrays import assert_array
 from pages import choose, overlaps, ready, typed
 from playwright.sync_api import expect
 
@@ -38,12 +39,10 @@ def table(page, title):
 def test_the_numbers_are_numpys(plane):
     widget = LayersWidget()
     page = plane()
-    np.testing.assert_allclose(
-        [row[0] for row in table(page, "The cosines")], widget.cosines, atol=6e-5
-    )
-    np.testing.assert_allclose(table(page, "Who notices"), widget.changes, atol=6e-5)
+    assert_array([row[0] for row in table(page, "The cosines")], widget.cosines, atol=6e-5)
+    assert_array(table(page, "Who notices"), widget.changes, atol=6e-5)
     stream = [stage[widget.position] for stage in widget.stages()]
-    np.testing.assert_allclose(table(page, "The stream of"), np.transpose(stream), atol=6e-5)
+    assert_array(table(page, "The stream of"), np.transpose(stream), atol=6e-5)
 
 
 def test_the_arithmetic_of_each_pick_stands_beside_it(plane):

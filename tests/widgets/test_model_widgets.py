@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import traitlets
+from arrays import assert_array
 
 import mhalib
 from mhalib import widgets
@@ -147,17 +148,17 @@ def test_single_head_equals_the_trace_of_the_model():
     for layer, head in [(0, 0), (2, 3)]:
         widget = SingleHeadWidget(layer=layer, head=head)
         attention = widget.trace.layers[layer].attention
-        np.testing.assert_allclose(widget.weights, attention.weights[head], atol=1e-12)
-        np.testing.assert_allclose(widget.output, attention.heads[head], atol=1e-12)
+        assert_array(widget.weights, attention.weights[head], atol=1e-12)
+        assert_array(widget.output, attention.heads[head], atol=1e-12)
 
 
 @pytest.mark.parametrize("weights_from", ["trained", "random"])
 def test_single_head_goes_on_to_the_stream(weights_from):
     widget = SingleHeadWidget(layer=1, head=2, weights_from=weights_from)
-    np.testing.assert_allclose(widget.correction, widget.output @ widget.W_O)
-    np.testing.assert_allclose(widget.sum, widget.X + widget.correction)
+    assert_array(widget.correction, widget.output @ widget.W_O)
+    assert_array(widget.sum, widget.X + widget.correction)
     heads = [SingleHeadWidget(layer=1, head=h).correction for h in range(4)]
-    np.testing.assert_allclose(sum(heads), widget.trace.layers[1].attention.O, atol=1e-12)
+    assert_array(sum(heads), widget.trace.layers[1].attention.O, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_heads", [1, 2, 8])

@@ -2,8 +2,8 @@
 
 import re
 
-import numpy as np
 import pytest
+from arrays import assert_array
 from pages import choose, ready, typed
 from playwright.sync_api import expect
 
@@ -53,9 +53,7 @@ def test_the_arithmetic_of_a_weight_is_numpys(plane):
     choose(page, "mask", "none")
     widget.mask = "none"
     expect(page.locator("table").last.locator("tbody tr").nth(4)).not_to_contain_text("masked")
-    np.testing.assert_allclose(
-        [float(cell) for cell in numbers(page, 4)], widget.weights[4], atol=6e-5
-    )
+    assert_array([float(cell) for cell in numbers(page, 4)], widget.weights[4], atol=6e-5)
 
 
 @pytest.mark.parametrize(
