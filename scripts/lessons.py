@@ -25,6 +25,7 @@ METADATA = {
 # What a bench cell is for, in its first line; folded, the line is all that is seen of its code.
 # Of an aside or of the library's source the output is folded, too.
 BENCH = re.compile(r"# ((?:Check|Figure|Table|Experiment|Set-up|Aside|Source): .*)")
+WHOLE = ("Aside", "Source")
 FOLDS = ("bench", "hide-input", "hide-cell")
 TRANSIENT_OUTPUTS = ("application/vnd.jupyter.widget-view+json",)
 
@@ -58,7 +59,7 @@ def _fold(cell: nbformat.NotebookNode) -> None:
     """Fold a cell of the bench: under its first line on the site, in JupyterLab, in VS Code."""
     tags = [tag for tag in cell.metadata.get("tags", []) if tag not in FOLDS]
     if line := BENCH.match(cell.source):
-        whole = line[1].startswith(("Aside", "Source"))
+        whole = line[1].startswith(WHOLE)
         cell.metadata.tags = [*tags, "bench", "hide-cell" if whole else "hide-input"]
         cell.metadata.jupyter = {"source_hidden": True}
         if whole:
@@ -82,7 +83,8 @@ def _fold(cell: nbformat.NotebookNode) -> None:
 def minutes(notebook: nbformat.NotebookNode) -> tuple[int, int]:
     """How long reading and doing take, to five minutes.
 
-    Reading: 180 words of text a minute, and 10 open lines of code. Doing: a minute a question of
+    Reading: 130 words of text a minute, 10 open lines of code, half a minute a figure, table or
+    experiment that is open. Doing: a minute a question of
     the quiz, two for a prediction, a widget or an exercise in words, eight for one in code.
     """
     reading = doing = 0.0
@@ -93,7 +95,10 @@ def minutes(notebook: nbformat.NotebookNode) -> tuple[int, int]:
                 doing += 8
             elif any('data-widget="' in str(o.get("data", "")) for o in cell.outputs):
                 doing += 2
-            elif not BENCH.match(cell.source):
+            elif line := BENCH.match(cell.source):
+                seen = cell.outputs and not line[1].startswith(WHOLE) and not exercises
+                reading += 0.5 * bool(seen)
+            else:
                 reading += len(re.findall(r"^.*\S", cell.source, re.M)) / 10
             continue
         text = re.sub(r"^<details>.*?^</details>", "", cell.source, flags=re.M | re.S)

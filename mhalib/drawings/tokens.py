@@ -20,7 +20,7 @@ def _shown(piece: bytes) -> str:
 
 
 def merge_tree(tokenizer: Tokenizer, word: str = " cats") -> Drawing:
-    """Draw how a word's bytes are joined to one token: a joint a merge, with its number.
+    """Draw how a word's bytes are joined to one token: a joint a merge, with the id of the new token.
 
     Parameters
     ----------
@@ -66,18 +66,18 @@ def merge_tree(tokenizer: Tokenizer, word: str = " cats") -> Drawing:
         for x, level in (left, right):
             panel.line((x, base - rise * level - 15), (above[0], base - rise * above[1] + 7))
         beside = above[0] - 11 - 5.0 * len(_shown(joined))
-        panel.text(beside, base - rise * above[1] + 1, str(number), "end", 12, "soft")
+        panel.text(beside, base - rise * above[1] + 1, str(256 + number), "end", 12, "soft")
     for i, byte in enumerate(data):
         place = (edge + pitch * (i + 0.5), 0)
         box(place, _shown(bytes([byte])), place in places)
         panel.text(edge + pitch * (i + 0.5), base + 22, str(byte), "middle", 12, "soft")
     for _, _, _, above, piece in joints:
         box(above, _shown(piece), above in places)
-    steps = "; ".join(f"merge {number} makes “{_shown(piece)}”" for number, *_, piece in joints)
+    steps = "; ".join(f"merge {number} makes {256 + number}, “{_shown(piece)}”" for number, *_, piece in joints)
     alt = f"The bytes of “{_shown(data)}” at the bottom. {steps or 'No merge applies'}."
     caption = (
         f"Bytes below, tokens above: {len(data)} bytes become {len(ids)} "
-        f"token{'s' if len(ids) > 1 else ''}. A number is the merge’s: early ones are small."
+        f"token{'s' if len(ids) > 1 else ''}. The numbers are ids."
     )
     return Drawing(f"How “{_shown(data)}” is joined", alt, [panel], caption)
 

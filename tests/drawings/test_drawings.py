@@ -302,6 +302,8 @@ def test_a_merge_tree_is_what_the_tokenizer_does(word):
     assert f"{len(word.encode())} bytes become {len(ids)} token" in drawing.caption
     steps = len(list(tokenizer.merge_steps(word))) - 1
     assert drawing.alt.count(" makes ") == steps
+    for pieces in tokenizer.merge_steps(word):  # at the bottom bytes, at a joint the new id
+        assert set(map(str, pieces)) <= {t.text for t in figure(drawing).iter("text")}
     boxes = list(figure(drawing).iter("rect"))
     assert sum(b.get("stroke") == "var(--accent)" for b in boxes) == len(ids)
     test_no_text_lies_on_another_or_leaves_its_panel(drawing)

@@ -20,8 +20,8 @@ def test_alphabetical_and_each_once():
 @pytest.mark.parametrize("term, meaning", ENTRIES, ids=[term for term, _ in ENTRIES])
 def test_one_sentence_and_a_lesson_that_uses_the_term(term, meaning):
     words = " ".join(meaning.split())
-    assert re.fullmatch(r"[^.]*\(\[lesson \d\]\([\w-]+\.ipynb\)\)\.", words), words
-    number, file = re.search(r"lesson (\d)\]\((.*?)\)", words).groups()
+    assert re.fullmatch(r"[^.]*\(\[lesson \d[bc]?\]\([\w-]+\.ipynb\)\)\.", words), words
+    number, file = re.search(r"lesson (\d[bc]?)\]\((.*?)\)", words).groups()
     assert file.startswith(f"0{number}-")
     cells = json.loads((CHAPTERS / file).read_text("utf-8"))["cells"]
     lesson = " ".join("".join(cell["source"]) for cell in cells).lower()

@@ -93,7 +93,7 @@ def test_answers_that_no_cell_of_their_lesson_prints():
     small = mhalib.Tokenizer(mhalib.train_bpe("bat bats cat cats", 7))
     assert small.tokens(" chats") == [b" c", b"h", b"at", b"s"]  # lesson 1, question 1
 
-    # lesson 3, question 6: keys and values exchanged pass all three tests
+    # lesson 3, question 5: keys and values exchanged pass all three tests
     rng = np.random.default_rng(0)
     X = rng.normal(size=(7, 5))  # (n, d_model)
     Q, K, V = (X @ rng.normal(size=(5, 3)) for _ in range(3))

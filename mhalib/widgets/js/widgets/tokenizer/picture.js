@@ -92,11 +92,11 @@ function treeShapes({ bytes, word, levels, step, show, whole }, place) {
     names.push(text(x(i + 0.5), y(0) + 34, hex, "mh-middle mh-soft mh-small-text"));
   });
   const labels = [];
-  levels.forEach(({ rank, joints }, k) => {
+  levels.forEach(({ joints }, k) => {
     for (const { left, right, centre, id } of joints) {
       const d = `M${x(left.centre)} ${heightOf(left)}V${y(k + 1)}H${x(right.centre)}V${heightOf(right)}`;
       back.push(["path", { d, class: k < done ? "mh-joint" : "mh-joint mh-joint-open" }]);
-      const words = `${show(id)} ${rank + 1}`;
+      const words = `${show(id)} ${id}`;
       const w = [...words].length * 7.6 + 6;
       labels.push({ words, x: x(centre) - w / 2, y: y(k + 1) - 16, w, done: k < done, level: k });
     }
@@ -110,7 +110,7 @@ function treeShapes({ bytes, word, levels, step, show, whole }, place) {
     names.push(text(label.x + label.w / 2, label.y + 13, label.words, `mh-middle mh-small-text${label.done ? " mh-strong-text" : " mh-soft"}`)); // prettier-ignore
   }
   const line = (y(done) + y(done + 1)) / 2 - (done === levels.length ? 4 : 0);
-  names.push(text(tree.x, tree.y - 8, `merges of “${[...whole].slice(0, 14).join("")}”, by number`, "mh-strong-text"));
+  names.push(text(tree.x, tree.y - 8, `merges of “${[...whole].slice(0, 14).join("")}”, each with its id`, "mh-strong-text"));
   if (levels.length) {
     back.push(["path", { d: `M${tree.x} ${line}H${tree.end - 100}`, class: "mh-step-line" }]);
     names.push(text(tree.end, line + 4, `${done} of ${levels.length} done`, "mh-end mh-small-text mh-of-changed"));
