@@ -110,7 +110,9 @@ function treeShapes({ bytes, word, levels, step, show, whole }, place) {
     names.push(text(label.x + label.w / 2, label.y + 13, label.words, `mh-middle mh-small-text${label.done ? " mh-strong-text" : " mh-soft"}`)); // prettier-ignore
   }
   const line = (y(done) + y(done + 1)) / 2 - (done === levels.length ? 4 : 0);
-  names.push(text(tree.x, tree.y - 8, `merges of “${[...whole].slice(0, 14).join("")}”, each with its id`, "mh-strong-text"));
+  names.push(
+    text(tree.x, tree.y - 8, `merges of “${[...whole].slice(0, 14).join("")}”, each with its id`, "mh-strong-text"),
+  );
   if (levels.length) {
     back.push(["path", { d: `M${tree.x} ${line}H${tree.end - 100}`, class: "mh-step-line" }]);
     names.push(text(tree.end, line + 4, `${done} of ${levels.length} done`, "mh-end mh-small-text mh-of-changed"));
