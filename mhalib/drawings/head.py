@@ -51,7 +51,8 @@ def head_shapes(model: Transformer, ids: Sequence[int], layer: int = 0, head: in
         f"4: the weights, {n} × {n}, times V, {n} × {d_v}, give {n} × {d_v}."
     )
     caption = (
-        f"Each rectangle has its true shape (those of 1 are drawn smaller): n = {n}, d_model = {d_model}, d_k = d_v = {d_k}. "
+        f"Each rectangle has its true shape (those of 1 are drawn smaller): n = {n}, "
+        f"d_model = {d_model}, d_k = d_v = {d_k}. "
         f"Blue is positive, orange negative: the numbers of layer {layer}, head {head}."
     )
     return Drawing("The shapes of one head", alt, panels, caption)

@@ -20,7 +20,7 @@ def _shown(piece: bytes) -> str:
 
 
 def merge_tree(tokenizer: Tokenizer, word: str = " cats") -> Drawing:
-    """Draw how a word's bytes are joined to one token: a joint a merge, with the id of the new token.
+    """Draw how a word's bytes are joined to one token: a joint a merge, with its new id.
 
     Parameters
     ----------
@@ -73,7 +73,9 @@ def merge_tree(tokenizer: Tokenizer, word: str = " cats") -> Drawing:
         panel.text(edge + pitch * (i + 0.5), base + 22, str(byte), "middle", 12, "soft")
     for _, _, _, above, piece in joints:
         box(above, _shown(piece), above in places)
-    steps = "; ".join(f"merge {number} makes {256 + number}, “{_shown(piece)}”" for number, *_, piece in joints)
+    steps = "; ".join(
+        f"merge {number} makes {256 + number}, “{_shown(piece)}”" for number, *_, piece in joints
+    )
     alt = f"The bytes of “{_shown(data)}” at the bottom. {steps or 'No merge applies'}."
     caption = (
         f"Bytes below, tokens above: {len(data)} bytes become {len(ids)} "
