@@ -49,7 +49,7 @@ def paragraphs(body: str) -> Iterator[nodes.Node]:
             yield code_block(textwrap.dedent(block), "pycon")
         elif block.startswith("==="):  # a table of names and what they mean
             rows = block.splitlines()[1:-1]
-            yield entries("\n".join(re.sub(" {2,}", " : ", row, count=1) for row in rows))
+            yield entries("\n".join(re.sub(" {2,}", "\n    ", row, count=1) for row in rows))
         elif block.startswith("    "):
             yield code_block(textwrap.dedent(block), "text")
         elif block.strip():
@@ -57,14 +57,16 @@ def paragraphs(body: str) -> Iterator[nodes.Node]:
 
 
 def entries(body: str) -> nodes.Node:
-    """The lines of a section `name : meaning`, indented lines belonging to the one before."""
+    """The lines of a section `name : type` or `type`, with the meaning, indented, below."""
     items = nodes.bullet_list()
     for entry in re.split(r"\n(?=\S)", textwrap.dedent(body).strip()):
-        head, colon, rest = entry.partition(" : ")
-        if not colon and "\n" in entry:  # `ValueError` and, indented, when
-            head, _, rest = entry.partition("\n")
-        parts = [nodes.literal(head, head), nodes.Text(": ")] if rest else []
-        paragraph = nodes.paragraph("", "", *parts, *text(rest or head))
+        head, _, meaning = entry.partition("\n")
+        name, colon, kind = head.partition(" : ")
+        paragraph = nodes.paragraph("", "", nodes.literal(name, name))
+        if colon:
+            paragraph += [nodes.Text(", "), *text(kind)]
+        if meaning:
+            paragraph += [nodes.Text(": "), *text(meaning)]
         items += nodes.list_item("", paragraph)
     return items
 

@@ -33,8 +33,8 @@ WIDGET = re.compile(rf'{FIGURE} data-widget="([^"]+)"')
 WIDE = {"machine", "by-hand"}  # widgets that use the room of the table of contents
 SCRIPTS = {"by-hand": "by-hand.js", "practice": "by-hand.js"}  # where not in widgets.js
 
-# what the search page loads after the others: book-search.js ranks what Sphinx's search finds
-SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "book-search"))
+# what the search page loads after the others: search-page.js ranks what Sphinx's search finds
+SEARCH = tuple(f"_static/{name}.js" for name in ("searchtools", "language_data", "search-page"))
 SEARCH += ("searchindex.js",)
 
 # Pages ask their own site only, and no attribute of theirs runs as a script. WebAssembly may be
@@ -189,9 +189,9 @@ def prepare_page(
         name, text = _address(asset), str(getattr(asset, "attributes", {}).get("body", ""))
         if "thebe" in name.lower() or text.startswith("DOCUMENTATION_OPTIONS"):
             return False
-        if name.endswith("sphinx-book-theme.js"):  # book.js plays its part
+        if name.endswith("sphinx-book-theme.js"):  # every-page.js plays its part
             return False
-        if name.endswith("book-search.js"):
+        if name.endswith("search-page.js"):
             return False  # the search page has it in its place
         if name.endswith("design-tabs.js"):
             return "sd-tab-set" in body

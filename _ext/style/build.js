@@ -46,7 +46,7 @@ for (const sheet of sheets) {
     });
     css = root.toString();
   }
-  css = css.replace(/@font-face\s*\{[^}]*Awesome[^}]*\}/g, ""); // book.css draws the icons
+  css = css.replace(/@font-face\s*\{[^}]*Awesome[^}]*\}/g, ""); // every-page.css draws the icons
   // where its files are, seen from the one stylesheet
   parts.push(css.replace(/url\((["']?)(?!["']?(?:data:|#|\/))/g, `url($1${posix.join(posix.dirname(name), "/")}`));
 }

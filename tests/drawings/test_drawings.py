@@ -127,7 +127,7 @@ def test_every_relation_has_a_colour():
 
 
 def test_the_site_has_the_same_colours_of_dimensions():
-    css = (ROOT / "_static" / "book.css").read_text("utf-8")
+    css = (ROOT / "_static" / "every-page.css").read_text("utf-8")
     light, dark = css.index(":root {"), css.index('html[data-theme="dark"] {')
     for name, pair in colours.DIMENSIONS.items():
         for start, colour in zip((light, dark), pair):

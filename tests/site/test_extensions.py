@@ -120,8 +120,9 @@ def test_a_formula_where_no_formula_can_stand(latex, text):
 
 
 def test_one_stylesheet_holds_what_pages_use_and_all_of_the_books_own(tmp_path):
-    from weight import build_stylesheet
+    from weight import OWN, build_stylesheet
 
+    assert "book.css" not in OWN  # what is made has no source of its name
     (tmp_path / "index.html").write_text('<p class="used">the word unused is no class</p>')
     (tmp_path / "_static" / "theme").mkdir(parents=True)
     (tmp_path / "_static" / "late.js").write_text('part.className = "made";')
@@ -163,10 +164,12 @@ def test_a_docstring_becomes_sections():
     parts = [
         part.astext()
         for part in described(
-            "Sum it.\n\nParameters\n----------\nx : (n,) `numbers`\n\nNotes\n-----\nQuick."
+            "Sum it.\n\nParameters\n----------\nx : array (n,)\n    The `numbers`.\n\n"
+            "Raises\n------\nTypeError\n    If not.\n\nNotes\n-----\nQuick."
         )
     ]
-    assert parts == ["Sum it.", "Parameters", "x: (n,) numbers", "Notes", "Quick."]
+    assert parts == ["Sum it.", "Parameters", "x, array (n,): The numbers.", "Raises",
+                     "TypeError: If not.", "Notes", "Quick."]  # fmt: skip
     (table,) = described("=== ====\na   one\nbc  two\n=== ====")
     assert [item.astext() for item in table] == ["a: one", "bc: two"]
 

@@ -174,13 +174,13 @@ def test_axe_finds_nothing_in_other_states(widget_page, axe, settle, widget, sch
 def test_pointing_at_a_dimension_marks_it_in_prose_and_widgets(widget_page, book):
     prose = '<p>A head has <code class="prose"><span class="dim dim-d_k">d_k</span></code>.</p>'
     page = widget_page(
-        f'<link rel="stylesheet" href="{(book / "book.css").as_uri()}">{prose}',
+        f'<link rel="stylesheet" href="{(book / "every-page.css").as_uri()}">{prose}',
         widgets.ScalingWidget().html(),
         widgets.MultiHeadWidget().html(),
         widgets.OwnHeadWidget().html(),
     )
     page.locator(".mh-head-chips").first.wait_for()
-    page.evaluate("globalThis.DOCUMENTATION_OPTIONS = {};" + (book / "book.js").read_text())
+    page.evaluate("globalThis.DOCUMENTATION_OPTIONS = {};" + (book / "every-page.js").read_text())
     in_prose = page.locator(".prose .dim-d_k")
     in_widgets = [
         page.locator("figure").nth(0).locator(".mh-set .dim-d_k").last,
