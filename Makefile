@@ -2,10 +2,11 @@
 # environment in .venv first.
 PYTHON ?= python3
 PORT ?= 8000
+EDITION ?= 1
 BIN := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help ready site html browser test lessons lab widgets zip pdf bench audit
+.PHONY: help ready site html browser test lessons lab widgets zip pdf worksheets bench audit
 
 help: ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -41,6 +42,9 @@ zip: html ## pack the built book for reading offline, into _build/course.zip
 
 pdf: html ## print the built book, into _build/course.pdf
 	$(BIN)/python -m scripts.offline pdf
+
+worksheets: browser ready ## attention by hand on paper, with keys, into _build/worksheets.pdf (other numbers: EDITION=2)
+	$(BIN)/python -m scripts.worksheets --edition $(EDITION)
 
 bench: html ## bytes, requests and times of each page, beside Jupyter Book's own template
 	$(BIN)/python -m benchmarks.pages

@@ -141,8 +141,12 @@ def _downloads() -> list[dict[str, str]]:
     missing in the zip."""
     owner, slash, name = _repository().partition("/")
     site = f"https://{owner.lower()}.github.io/{name}"
-    files = {"PDF": "course.pdf", "zip to read offline": "course.zip"} if slash else {}
-    return [{"text": text, "url": f"{site}/{file}"} for text, file in files.items()]
+    files = {
+        "PDF": "course.pdf",
+        "zip to read offline": "course.zip",
+        "worksheets": "worksheets.pdf",
+    }
+    return [{"text": text, "url": f"{site}/{file}"} for text, file in files.items() if slash]
 
 
 def plain_title(html: str) -> str:

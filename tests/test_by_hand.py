@@ -7,7 +7,7 @@ import pytest
 
 from mhalib.by_hand import RUNGS, Mistake
 from mhalib.by_hand.attention import CAUSAL
-from mhalib.by_hand.problem import EXACT, apart, fair
+from mhalib.by_hand.problem import EXACT, apart
 from mhalib.widgets.practice import COUNT, shipped
 
 EVERY = [(name, rung) for name, rung in RUNGS.items()]
@@ -47,9 +47,8 @@ def test_each_mistake_differs_from_the_right_answer_and_from_every_other_mistake
 def test_a_problem_in_which_a_mistake_does_not_show_is_not_fair():
     rung = RUNGS["score"]
     q = np.array([1, 1, 1, 0])
-    assert fair(rung.problem({"q": q, "k": np.array([2, 1, 1, 3])}))
-    orthogonal = rung.problem({"q": q, "k": np.array([2, -1, -1, 3])})  # 0, with any scale
-    assert not fair(orthogonal)
+    assert rung.fair({"q": q, "k": np.array([2, 1, 1, 3])})
+    assert not rung.fair({"q": q, "k": np.array([2, -1, -1, 3])})  # 0, with any scale
 
 
 @by_rung

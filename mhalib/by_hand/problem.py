@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.random import Generator, default_rng
 
 Values = dict[str, Any]  # arrays, lists and texts by name
@@ -57,8 +58,10 @@ class Grid:
 
     def cells(self, values: Any) -> list[Cell]:
         """The cells of `values` that are not hidden, row by row."""
-        rows, columns = self.shape
-        return [values[i][j] for i in range(rows) for j in range(columns) if not self.masks(i, j)]
+        rows = values.tolist() if isinstance(values, np.ndarray) else values
+        return [
+            cell for i, row in enumerate(rows) for j, cell in enumerate(row) if not self.masks(i, j)
+        ]
 
 
 @dataclass(frozen=True)
@@ -108,32 +111,48 @@ class Rung:
     mistakes: tuple[Mistake, ...]
 
     def problem(self, numbers: Values) -> Problem:
-        """The problem that these numbers make."""
-        grids = tuple(self.show(numbers))
+        """The problem that these `numbers` make."""
+        grids = [grid for grid in self.show(numbers) if grid.asked]
         right = self.solve(numbers)
-
-        def asked(values: Values) -> tuple[Any, ...]:
-            found = {**right, **values}
-            cells = (c for g in grids if g.asked for c in g.cells(found[g.name]))
-            return tuple(c if isinstance(c, str) else float(c) for c in cells)
-
         return Problem(
-            grids,
-            asked(right),
-            tuple(asked(mistake.solve(numbers)) for mistake in self.mistakes),
-            asked(self.steps(numbers)),
-            tuple(g.within for g in grids if g.asked for _ in g.cells(right[g.name])),
+            tuple(self.show(numbers)),
+            _asked(grids, right),
+            tuple(_asked(grids, {**right, **m.solve(numbers)}) for m in self.mistakes),
+            _asked(grids, self.steps(numbers)),
+            tuple(g.within for g in grids for _ in g.cells(right[g.name])),
         )
+
+    def fair(self, numbers: Values) -> bool:
+        """Whether with these `numbers` every mistake shows, is no other one, and no cell is in
+        doubt."""
+        grids = [grid for grid in self.show(numbers) if grid.asked]
+        right = self.solve(numbers)
+        within = [g.within for g in grids for _ in g.cells(right[g.name])]
+        answers = [_asked(grids, right)]
+        for mistake in self.mistakes:
+            one = _asked(grids, {**right, **mistake.solve(numbers)})
+            for other in answers:
+                told = [apart(a, b, w) for a, b, w in zip(one, other, within, strict=True)]
+                if None in told or True not in told:
+                    return False
+            answers.append(one)
+        return True
 
     def problems(self) -> Iterator[Problem]:
         """Problems without end, the same ones each time, no two alike, all of them fair."""
         rng = default_rng(list(self.name.encode()))
         seen = set()
         while True:
-            problem = self.problem(self.draw(rng))
-            if fair(problem) and (key := repr(problem.grids)) not in seen:
+            numbers = self.draw(rng)
+            if self.fair(numbers) and (key := repr(numbers)) not in seen:
                 seen.add(key)
-                yield problem
+                yield self.problem(numbers)
+
+
+def _asked(grids: list[Grid], values: Values) -> tuple[Any, ...]:
+    """The cells of `values` that `grids` ask for, in reading order."""
+    cells = (cell for grid in grids for cell in grid.cells(values[grid.name]))
+    return tuple(cell if isinstance(cell, str) else float(cell) for cell in cells)
 
 
 def apart(a: Cell, b: Cell, within: float) -> bool | None:
@@ -144,14 +163,3 @@ def apart(a: Cell, b: Cell, within: float) -> bool | None:
     if far <= within - 0.005 + 1e-9:
         return False
     return True if far > 2.5 * within else None
-
-
-def fair(problem: Problem) -> bool:
-    """Whether every mistake shows, in some cell, and is no other one; and no cell is in doubt."""
-    answers = [problem.right, *problem.wrong]
-    for i, one in enumerate(answers):
-        for other in answers[:i]:
-            told = [apart(a, b, w) for a, b, w in zip(one, other, problem.within, strict=True)]
-            if None in told or True not in told:
-                return False
-    return True

@@ -14,7 +14,7 @@ def plain(value: Any) -> str:
 
 
 def tables(problem: Problem, key: bool = False) -> str:
-    """The tables of a problem; what is asked for is empty, or filled in with `key`."""
+    """The tables of a problem, empty where something is asked; with `key` these alone, filled."""
     answers = iter(problem.right)
 
     def cell(grid: Grid, i: int, j: int) -> str:
@@ -38,7 +38,8 @@ def tables(problem: Problem, key: bool = False) -> str:
             f"<thead><tr>{corner}{head}</tr></thead><tbody>{body}</tbody></table>"
         )
 
-    return f'<div class="mh-grids">{"".join(map(table, problem.grids))}</div>'
+    shown = [grid for grid in problem.grids if grid.asked or not key]
+    return f'<div class="mh-grids">{"".join(map(table, shown))}</div>'
 
 
 def places(problem: Problem) -> list[str]:
