@@ -1,7 +1,9 @@
 """What `import mhalib` gives, and what it must not bring along."""
 
+import ast
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import get_overloads
 
@@ -83,6 +85,42 @@ def test_reading_order_is_the_dependency_order():
         source = (folder / f"{name.replace('.', '/')}.py").read_text("utf-8")
         for later in order[i:]:
             assert f"mhalib.{later} import" not in source, f"{name} imports {later}"
+
+
+def imported(source):
+    """Yield the library's modules that `source` imports when it is loaded."""
+    skipped = (ast.FunctionDef, ast.Lambda)
+    waiting = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            waiting += node.orelse
+        elif not isinstance(node, skipped):
+            waiting += ast.iter_child_nodes(node)
+
+
+def test_imports_go_in_no_circle():
+    """Neither between modules nor, through a package's `__init__`, back to one of its own."""
+    folder = Path(mhalib.__file__).parent
+    paths = {}
+    for path in folder.rglob("*.py"):
+        name = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+        paths[name.removesuffix(".__init__")] = path
+    graph = {
+        module: {
+            found
+            for name in imported(path.read_text("utf-8"))
+            for found in [name if name in paths else name.rpartition(".")[0]]
+            if found in paths
+        }
+        for module, path in paths.items()
+    }
+    assert graph["mhalib.multihead"] >= {"mhalib.attention", "mhalib._validate"}
+    TopologicalSorter(graph).prepare()  # raises CycleError
 
 
 def test_unknown_attribute():
