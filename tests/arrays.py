@@ -1,6 +1,11 @@
-"""The one comparison of arrays in the tests: shape, dtype and value; nothing is broadcast."""
+"""Arrays in the tests: drawn in one way, compared in one way, where nothing is broadcast."""
 
 import numpy as np
+
+
+def draw(*shape, seed=0):
+    """Return normal numbers; another shape or seed gives others."""
+    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def plain(array):

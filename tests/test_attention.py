@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from arrays import assert_array
+from arrays import assert_array, draw
 from numpy.testing import assert_array_equal
 
 from mhalib import (
@@ -19,9 +19,8 @@ DTYPES = [np.float16, np.float32, np.float64]
 
 
 def qkv(n_q=3, n_k=5, d_k=2, d_v=7, batch=(), seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
     shapes = (*batch, n_q, d_k), (*batch, n_k, d_k), (*batch, n_k, d_v)
-    return [rng.normal(size=shape).astype(dtype) for shape in shapes]
+    return [draw(*shape, seed=seed).astype(dtype) for shape in shapes]
 
 
 def attention_by_loops(Q, K, V, allowed):

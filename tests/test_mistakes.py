@@ -5,7 +5,7 @@ The wrong versions are written out here, so that each stated wrong value is comp
 
 import numpy as np
 import pytest
-from arrays import assert_array
+from arrays import assert_array, draw
 from numpy.testing import assert_array_equal
 
 from mhalib import (
@@ -41,10 +41,6 @@ def U(n_q, n_k):
 
 def mean_entropy(weights):
     return entropy(weights).mean()
-
-
-def draw(*shape, seed=0):
-    return np.random.default_rng(seed).normal(size=shape)
 
 
 def test_r3():

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from arrays import assert_array
+from arrays import assert_array, draw
 
 import mhalib
 import mhalib.torch
@@ -21,10 +21,6 @@ NUMPY_ONLY = {
     "sample", "show_source", "top_k_filter", "top_p_filter", "train_bpe",
 }  # fmt: skip
 TORCH_ONLY = {"MultiHeadAttention", "PostNormBlock", "PreNormBlock"}
-
-
-def draw(*shape, seed=0):
-    return np.random.default_rng([seed, *shape]).normal(size=shape)
 
 
 def keep(*shape, seed=0):

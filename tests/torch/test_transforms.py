@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from arrays import assert_array
+from arrays import assert_array, draw
 
 import mhalib
 from mhalib.torch import MultiHeadAttention, Transformer, attention, cross_entropy
@@ -20,7 +20,7 @@ OPTIONS = {
 
 
 def drawn(*shape, seed=0):
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+    return torch.from_numpy(draw(*shape, seed=seed)).float()
 
 
 def qkv(*batch):
