@@ -1,7 +1,7 @@
 """How well the language is known: one set of texts, one measure, and a ladder of predictors.
 
 All that the course says about losses is measured on `evaluation_texts`, in nats per word. The best
-possible loss on them is that of who knows the grammar, `language.optimum`.
+possible loss on them is that of a predictor that knows the grammar, `language.optimum`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def evaluation_sample() -> list[Text]:
 
 @cache
 def best_possible() -> dict[str, Score]:
-    """Return the score on `evaluation_texts` of who knows the grammar, also per relation."""
+    """Return the best possible score on `evaluation_texts`, in total and per relation."""
     return language.optimum(evaluation_texts())
 
 
@@ -175,7 +175,7 @@ def count_words(n_texts: int = 5000, n_before: int = 2) -> NGram:
 
 
 def ngram_scores(counted: NGram, n_before: int, texts: Sequence[Text]) -> dict[str, Score]:
-    """Return the scores on `texts` of who knows `counted` and sees `n_before` words."""
+    """Return the scores on `texts` of a predictor that knows `counted` and sees `n_before` words."""
     p = cache(counted)
     losses, hits = [], []
     for ids in _sentences(texts):

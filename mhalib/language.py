@@ -224,7 +224,7 @@ def score(
 
 
 def optimum(texts: Sequence[Text]) -> dict[str, Score]:
-    """Return the score of who knows the grammar: no predictor of `texts` can expect better."""
+    """Return the score of knowing the grammar: no predictor of `texts` can expect better."""
     losses, hits = [], []
     for text in texts:
         for word, (p_next, _) in list(zip(text.words, _read(text.words)))[1:]:

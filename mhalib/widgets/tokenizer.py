@@ -37,7 +37,7 @@ class TokenizerWidget(TokenizedWidget):
     caption = traitlets.Unicode(
         "Each box is a token: its text (␣ is the space that belongs to a word) and its id. Colours "
         "alternate from word to word; merges never cross them. Below, the merges of the underlined "
-        "word from its bytes up, each with its number in the list: drag the line, and merges are "
+        "word from its bytes up, each with its id: drag the line, and merges are "
         "done and undone. Pick a token for its bytes and its tree."
     ).tag(sync=True, state=True)
 

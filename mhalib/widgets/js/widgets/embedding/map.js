@@ -65,7 +65,7 @@ export function wordMap(stops, { now, at, peek, pick, compare }) {
         const end = x + w < points[index][0];
         return text(end ? x + w : x, y + h - 3, labels[index], `${nameClass(index)}${end ? " mh-end" : ""}`);
       }),
-      text(place.map.x, place.map.h + 16, `the two directions of most spread: ${fixed(100 * map.share, 0)} % of it`, "mh-soft mh-small-text"), // prettier-ignore
+      text(place.map.x, place.map.h + 16, `the two directions of largest spread: they hold ${fixed(100 * map.share, 0)} % of it`, "mh-soft mh-small-text"), // prettier-ignore
       text(place.list.x, place.list.y - 10, `nearest to “${labels[chosen]}” by cosine`, "mh-strong-text"),
       ...listNames(near, labels, seen, place.list),
     ]);

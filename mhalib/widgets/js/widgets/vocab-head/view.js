@@ -115,7 +115,7 @@ function build(model, el, course) {
   });
 
   function compare(exact, before) {
-    if (!exact?.size) return exact ? "In the course’s language the text is over here." : "No text of the course’s language starts like this: there is no exact answer."; // prettier-ignore
+    if (!exact?.size) return exact ? "In the course’s language the text ends here." : "No text of the course’s language starts like this: there is no exact answer."; // prettier-ignore
     const entries = [...exact];
     const least = entries.reduce((total, [, p]) => total - p * Math.log(p), 0);
     const ours = entries.reduce((total, [id, p]) => total - p * Math.log(before[id]), 0);
