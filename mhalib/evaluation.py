@@ -175,7 +175,7 @@ def count_words(n_texts: int = 5000, n_before: int = 2) -> NGram:
 
 
 def ngram_scores(counted: NGram, n_before: int, texts: Sequence[Text]) -> dict[str, Score]:
-    """Return the scores on `texts` of a predictor that knows `counted` and sees `n_before` words."""
+    """Return the scores of `counted` on `texts`, when it sees the `n_before` last words."""
     p = cache(counted)
     losses, hits = [], []
     for ids in _sentences(texts):
