@@ -7,6 +7,7 @@
 | ``[Vaswani et al. (2017)](references.md#key)`` | a citation that names its authors |
 | ``([Vaswani et al., 2017](references.md#key))`` | a citation in brackets |
 | ``<a id="name"></a>`` on a line of its own | a target for ``[text](#name)`` |
+| ``[text](page.md#name)`` | the same from another page |
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ LINK = r"\[[^\[\]]+?, \d{4}\]\(references\.md#(\w+)\)"
 IN_BRACKETS = re.compile(rf"\({LINK}(?:; {LINK})*\)")
 IN_TEXT = re.compile(r"\[[^\[\]]+? \(\d{4}\)\]\(references\.md#(\w+)\)")
 TARGET = re.compile(r'^<a id="([\w-]+)"></a>$', re.M)
+ELSEWHERE = re.compile(r"\]\([\w-]+\.(?:md|ipynb)#([\w-]+)\)")
 
 
 def cite(text: str) -> str:
@@ -38,14 +40,19 @@ def cite(text: str) -> str:
     )
 
 
+def link(text: str) -> str:
+    """Citations, targets, and links to targets: the book knows a target by its name alone."""
+    return TARGET.sub(r"(\1)=", ELSEWHERE.sub(r"](#\1)", cite(text)))
+
+
 def read_source(app: Sphinx, docname: str, content: list[str]) -> None:
     if Path(app.env.doc2path(docname)).suffix != ".ipynb":
-        content[0] = TARGET.sub(r"(\1)=", cite(content[0]))
+        content[0] = link(content[0])
         return
     notebook = json.loads(content[0])
     for cell in notebook["cells"]:
         if cell["cell_type"] == "markdown":
-            cell["source"] = TARGET.sub(r"(\1)=", cite("".join(cell["source"])))
+            cell["source"] = link("".join(cell["source"]))
     content[0] = json.dumps(notebook)
 
 
