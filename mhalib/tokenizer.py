@@ -16,9 +16,8 @@ from mhalib import _validate as validate
 
 Pair = tuple[int, int]
 
-# Merges never cross the border between two words. A word takes the space before it along, as
-# in GPT-2; letters, digits and other signs are kept apart. The white space is spelled out so
-# that every runtime cuts alike.
+# Merges never cross a border between words. A word takes its space along, as in GPT-2; letters,
+# digits and other signs are kept apart. White space is spelled out: all runtimes cut alike.
 _WORD = re.compile(
     r" ?[^\W\d_]+"  # letters
     r"| ?\d+"
@@ -71,6 +70,8 @@ def merge_pair(ids: Sequence[int], pair: Pair, new_id: int) -> list[int]:
 def train_bpe(text: str, n_merges: int) -> list[Pair]:
     """Learn merges from `text`: again and again, join the pair of neighbours seen most often.
 
+    Among pairs seen equally often the one with the smallest ids comes first.
+
     Parameters
     ----------
     text : str
@@ -87,11 +88,6 @@ def train_bpe(text: str, n_merges: int) -> list[Pair]:
     ------
     TypeError, ValueError
         If `text` is no string, or `n_merges` no integer of 0 or more.
-
-    Notes
-    -----
-    Among pairs seen equally often the one with the smallest ids comes first, so the result
-    does not depend on the order of the corpus.
 
     References
     ----------
@@ -241,12 +237,12 @@ class Tokenizer:
         Returns
         -------
         str
-            Their text; bytes that are no valid UTF-8 become U+FFFD.
+            Bytes that are no valid UTF-8 become U+FFFD.
 
         Raises
         ------
         TypeError, ValueError
-            If `ids` is no flat sequence of integers, or one of them is no token.
+            If `ids` are not a row of tokens.
         """
         known = validate.int_array("ids", ids, below=self.vocab_size)
         if known.ndim != 1:
@@ -294,10 +290,8 @@ class Tokenizer:
 
         Raises
         ------
-        ValueError
-            If the file holds no merges.
-        FileNotFoundError
-            If there is none.
+        OSError, ValueError
+            If there is no such file, or it holds no merges.
         """
         try:
             merges = json.loads(Path(path).read_text("utf-8"))["merges"]
