@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from bs4 import BeautifulSoup
 
 EXTENSIONS = str(Path(__file__).parents[2] / "_ext")
-LESSONS = range(9)
+LESSONS = [*range(9), "5b", "6b", "6c"]
 GOOD = ("1. $n$", "2. $n^2$", "1. Wrong. It meets itself, too.", "2. Right. $n$ meet $n$.")
 
 
