@@ -12,9 +12,16 @@ TOKENS = ("I", "love", "bats")
 D_K = 4  # so that √d_k is a whole number
 FEATURES = tuple(map(str, range(D_K)))
 CAUSAL = mhalib.causal_mask(len(TOKENS))
-POWERS = np.arange(-3, 4)
+
+
+def power(score: float) -> float:
+    """e to a score as the table has it: three digits, and at most three decimals."""
+    return round(float(f"{np.exp(score):.3g}"), 3)
+
+
+POWERS = range(-3, 4)
 EXP = Grid("e to the power of", (), tuple(f"{p}".replace("-", "−") for p in POWERS),
-           [[float(f"{value:.3g}") for value in np.exp(POWERS.astype(float))]])  # fmt: skip
+           [[power(p) for p in POWERS]])  # fmt: skip
 
 NO_SCALE = "The scale is missing: divide the product by √`d_k`."
 SWAPPED = "Q and K are swapped: a row belongs to a query, a column to a key."
@@ -34,7 +41,7 @@ def product(a: np.ndarray, b: np.ndarray) -> str:
 
 def share(scores: np.ndarray, j: int) -> str:
     """The weight of key j as text: "e² / (e⁰ + e²)", with the numbers of the table."""
-    powers = [f"{np.exp(s):.3g}" for s in scores]
+    powers = [f"{power(s):g}" for s in scores]
     return f"{powers[j]} / ({' + '.join(powers)})"
 
 
