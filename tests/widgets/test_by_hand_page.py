@@ -315,8 +315,8 @@ def test_each_page_gets_the_script_of_its_own_widgets(site):
 def test_each_lesson_leads_to_its_problems(site):
     text = (site / "chapters" / "by-hand.html").read_text("utf-8")
     for name, rung in RUNGS.items():
-        assert f'id="{name}"' in text
+        assert f'id="by-hand-{name}"' in text
         assert f'"rung": "{name}"' in text
         assert f'href="{rung.lesson}.html"' in text
         lesson = (site / "chapters" / f"{rung.lesson}.html").read_text("utf-8")
-        assert f'href="by-hand.html#{name}"' in lesson
+        assert f'href="by-hand.html#by-hand-{name}"' in lesson
