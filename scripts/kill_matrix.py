@@ -31,8 +31,8 @@ def noticed(exercise, function):
     for s in judge.seen:
         if s.case not in exercise.cases:
             continue
-        if s.outcome.error is not None:
-            found |= {"shape or error", "values"}
+        if s.outcome.error is not None:  # on special inputs much overflows
+            found |= {"values"} if s.case.note else {"shape or error", "values"}
         elif s.wrong:
             found.add("values")
             shapes = [getattr(value, "shape", None) for value in (s.outcome.value, s.right)]

@@ -39,10 +39,6 @@ class Findings:
 
     def clues(self) -> list[str]:
         """Return what is true of the wrong values, at most two sentences."""
-        with np.errstate(all="ignore"):
-            return self._clues()
-
-    def _clues(self) -> list[str]:
         wrong = [s for s in self.seen if s.wrong and s.outcome.error is None]
         first = wrong[0]
         texts: list[str] = []
@@ -58,8 +54,9 @@ class Findings:
                 if a.shape == b.shape and not close(a, b, s.outcome.tolerance).all()
             ]
             if not pairs:
-                value, right = parts(first.outcome.value, first.right)[0]
-                texts = [of_shape(self.exercise.argument_names, first.case, value, right)]
+                shapes = [parts(s.outcome.value, s.right)[0] for s in wrong]
+                cases = [s.case for s in wrong]
+                texts = [of_shape(self.exercise.argument_names, cases, shapes)]
             else:
                 texts = [not_finite(pairs)]
                 texts = texts if texts[0] else self._of_numbers(pairs, wrong)
@@ -267,9 +264,8 @@ class Findings:
                     return f"Without {name} it is right, with one it is wrong."
                 if given == [{False}, {True}]:
                     return f"With a {name} it is right, without it is wrong."
-        for dtype in ("float16", "float32"):
-            if all(has_dtype(case, dtype) for case in wrong):
-                return f"It is right for float64 and wrong for {dtype} numbers."
+        if all(has_dtype(case, "float32") for case in wrong):
+            return "It is right for float64 and wrong for float32 numbers."
         if min(map(largest, wrong)) > max(map(largest, right)):
             return "It is right as long as the numbers are small, and wrong for large ones."
         notes = {case.note for case in wrong}

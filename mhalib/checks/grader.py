@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import difflib
 import sys
+import warnings
+from typing import Any
+
+import numpy as np
 
 from mhalib._stream import printable
 from mhalib.checks.code import uses_torch
@@ -11,7 +15,7 @@ from mhalib.checks.exercise import Exercise, Function
 from mhalib.checks.exercises import EXERCISES
 from mhalib.checks.judge import Judge, unsolved
 from mhalib.checks.result import Result
-from mhalib.checks.run import adapted, run_all
+from mhalib.checks.run import run_all
 from mhalib.checks.seen import seen_of
 
 
@@ -62,33 +66,38 @@ def check(name: str, function: Function, seconds: float = 5.0) -> Result:
 def judged(exercise: Exercise, function: Function, seconds: float = 5.0) -> tuple[Result, Judge]:
     """Judge `function` as an answer to `exercise`, each call within `seconds`.
 
-    With arrays and, before it is called wrong, with tensors too.
+    With arrays and, unless it works on the first of these, with tensors too.
     """
-    first = None
-    kinds = ["float32", None] if uses_torch(function) else [None, "float32"]
-    for kind in kinds:
-        if kind is not None and "torch" not in sys.modules:
-            continue
-        if first is not None and first[1].gave_values and not promising(exercise, function, kind):
-            continue
-        judge = Judge(exercise, function, seconds, kind)
-        answer = judge.result(), judge
-        if answer[0].kind in ("correct", "unsolved", "hang"):
-            return answer
-        if first is None or (first[0].kind in ("error", "type") and judge.gave_values):
-            first = answer
-    assert first is not None
-    return first
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        first = None
+        for kind in ["float32", None] if uses_torch(function) else [None, "float32"]:
+            if kind is not None and "torch" not in sys.modules:
+                continue
+            if first is not None and first[1].gave_values and not meant_for(first[1], kind):
+                continue
+            judge = Judge(exercise, function, seconds, kind)
+            answer = judge.result(), judge
+            if answer[0].kind in ("correct", "unsolved", "hang"):
+                return answer
+            if first is None or (first[0].kind in ("error", "type") and judge.gave_values):
+                first = answer
+        assert first is not None
+        return first
 
 
-def promising(exercise: Exercise, function: Function, torch_dtype: str | None) -> bool:
-    """Return whether `function` is right on the first inputs of `exercise`, and answers in kind.
+def meant_for(judge: Judge, torch_dtype: str | None) -> bool:
+    """Return whether a function that `judge` found wrong is rather meant for another kind of input.
 
-    The inputs are tensors of `torch_dtype`, or arrays.
+    So it is if it is right on the first inputs of that kind, tensors of `torch_dtype` or arrays,
+    and answers in kind, and was wrong on the same inputs before.
     """
+    exercise = judge.exercise
     cases = exercise.searched[:3]
-    adapt = adapted(function, exercise.parameters, exercise.optional)
-    outcomes, _ = run_all(exercise, adapt, cases, torch_dtype=torch_dtype, seconds=5.0)
+    if not any(Judge.fails(s) for s in judge.seen[:3]):
+        return False
+    how: dict[str, Any] = {**judge.how, "torch_dtype": torch_dtype}
+    outcomes, _ = run_all(exercise, judge.function, cases, **how)
     seen = seen_of(exercise, cases, outcomes, torch_dtype)
     return (
         len(seen) == len(cases)

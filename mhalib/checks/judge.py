@@ -15,7 +15,8 @@ from mhalib.checks.result import Result
 from mhalib.checks.run import Outcome, adapted, run, run_all
 from mhalib.checks.seen import Seen, seen_of
 from mhalib.checks.show import Rows, example, inputs
-from mhalib.checks.values import is_float, same
+from mhalib.checks.steady import kept, unsteady
+from mhalib.checks.values import is_float
 
 GENERIC = "It is none of the mistakes this grader knows. Work out the small input by hand."
 
@@ -30,13 +31,10 @@ class Judge:
         self.function = adapted(function, exercise.parameters, exercise.optional)
         self.torch_dtype = torch_dtype
         self.cases = exercise.searched + exercise.batches
-        outcomes, self.printed = self.calls(self.cases)
+        self.how: dict[str, Any] = {"torch_dtype": torch_dtype, "seconds": seconds}
+        outcomes, self.printed = run_all(exercise, self.function, self.cases, **self.how)
         self.gave_values = bool(outcomes) and any(o.error is None and not o.late for o in outcomes)
         self.seen = seen_of(exercise, self.cases, outcomes, torch_dtype)
-
-    def calls(self, cases: Sequence[Case]) -> tuple[list[Outcome], str]:
-        how: dict[str, Any] = {"torch_dtype": self.torch_dtype, "seconds": self.seconds}
-        return run_all(self.exercise, self.function, cases, **how)
 
     def result(self) -> Result:
         searched = self.seen[: len(self.exercise.searched)]
@@ -51,8 +49,13 @@ class Judge:
             passed += stage
         if self.exercise.batch_needed and any(self.fails(s) for s in batches):
             return self.batch(batches)
-        if (steady := self.unsteady(passed)) is not None:
-            return steady
+        how = self.how
+        for found in (
+            unsteady(self.exercise, self.function, passed, **how),
+            kept(self.exercise, self.function, **how),
+        ):
+            if found is not None:
+                return found
         return Result("correct", "Correct", tuple(self.remarks(batches)))
 
     @staticmethod
@@ -69,10 +72,11 @@ class Judge:
             return None
         if has_placeholder(self.original):
             return unsolved(self.exercise)
-        if (steady := self.unsteady([*passed, *stage])) is not None:
-            return steady
         known = [*passed, *stage]
-        mistake = named_mistake(self.exercise, known)
+        if (found := unsteady(self.exercise, self.function, known, **self.how)) is not None:
+            return found
+        special = [s for s in self.seen if s.case.note] if stage[0].case.note else []
+        mistake = named_mistake(self.exercise, known, special)
         if mistake is not None:
             s = next((s for s in failing if s.outcome.error is None), failing[0])
             clue = f"What gives it away: {mistake.breaks}."
@@ -83,26 +87,6 @@ class Judge:
         if failing[0].outcome.error is not None:
             return self.misuse(failing[0])
         return self.wrong(failing[0], known)
-
-    def unsteady(self, seen: Sequence[Seen]) -> Result | None:
-        """Call again, and tell if other values come."""
-        wrong = [s for s in seen if s.wrong][:2]
-        again = [s for s in [seen[0], *wrong, seen[-1]] if s.outcome.error is None]
-        for s, now in zip(again, self.calls([s.case for s in again])[0], strict=False):
-            if now.late or (now.error is None and same(now.value, s.outcome.value, 1e-9)):
-                continue
-            text = (
-                "Two calls with the same input gave different results. Random numbers (dropout "
-                "left "
-                "on?), or a variable outside the function that a call changes, do that."
-            )
-            other = f"{type(now.error).__name__}: {now.error}" if now.error else now.value
-            rows = example(self.exercise.argument_names, s.case.args, s.outcome.value, other)
-            labels = {"yours": "first call", "right": "second call"}
-            rows = tuple((labels.get(label, label), text) for label, text in rows)
-            title = "two calls gave different results"
-            return Result("unsteady", title, (text,), rows, "", s.case.note)
-        return None
 
     def is_unsolved(self, outcome: Outcome) -> bool:
         """Return whether nothing was written yet: that is what came back, or was raised."""

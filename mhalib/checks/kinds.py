@@ -15,8 +15,11 @@ from mhalib.checks.values import close
 Array = NDArray[Any]
 
 
-def of_shape(names: Sequence[str], case: Case, value: Array, right: Array) -> str:
-    """Say more about a wrong shape than the two shapes."""
+def of_shape(
+    names: Sequence[str], cases: Sequence[Case], pairs: Sequence[tuple[Array, Array]]
+) -> str:
+    """Say more about wrong shapes, of (yours, right) in `pairs`, than the first two shapes."""
+    value, right = pairs[0]
     if value.size == right.size and sorted(value.shape) == sorted(right.shape):
         for axes in itertools.permutations(range(right.ndim)):
             if (
@@ -27,8 +30,14 @@ def of_shape(names: Sequence[str], case: Case, value: Array, right: Array) -> st
         return "The sizes are right, in another order."
     if value.size == right.size and close(value.reshape(right.shape), right).all():
         return "The numbers are right, and in order, but divided into other axes."
-    for name, arg in zip(names, case.args):
-        if isinstance(arg, np.ndarray) and arg.shape == value.shape and arg.ndim:
+    for axis in range(right.ndim):
+        if all(a.shape == b.shape[:axis] + b.shape[axis + 1 :] for a, b in pairs):
+            return f"Axis {axis} is missing: its length was {right.shape[axis]}."
+    for k, name in enumerate(names):
+        if value.ndim and all(
+            len(case.args) > k and np.shape(case.args[k]) == a.shape
+            for case, (a, _) in zip(cases, pairs, strict=True)
+        ):
             return f"That is the shape of {name}."
     if value.ndim != right.ndim:
         return f"It has {value.ndim} axes and should have {right.ndim}."

@@ -10,17 +10,27 @@ from mhalib.checks.seen import Seen
 from mhalib.checks.values import is_float, same
 
 
-def named_mistake(exercise: Exercise, seen: Sequence[Seen]) -> Mistake | None:
+def named_mistake(
+    exercise: Exercise, seen: Sequence[Seen], later: Sequence[Seen] = ()
+) -> Mistake | None:
     """Return the known mistake that gives the same values, right ones included, everywhere.
 
     One case that agrees is no proof: all of `seen` must, so it has to hold inputs of many kinds.
+    Of several such mistakes it is the one that agrees on most of the `later` cases.
     """
     order = sorted(seen, key=lambda s: not s.wrong)  # those tell most mistakes apart
     only_errors = all(s.outcome.error is not None for s in seen if s.wrong)
-    for mistake in exercise.mistakes:
-        if all(_agree(exercise, mistake, s, only_errors) for s in order):
-            return mistake
-    return None
+    found = (
+        mistake
+        for mistake in exercise.mistakes
+        if all(_agree(exercise, mistake, s, only_errors) for s in order)
+    )
+    if not later:
+        return next(found, None)
+    several = list(found)
+    if len({mistake.name for mistake in several}) < 2:
+        return several[0] if several else None
+    return max(several, key=lambda m: sum(_agree(exercise, m, s, only_errors) for s in later))
 
 
 def _agree(exercise: Exercise, mistake: Mistake, s: Seen, exactly: bool) -> bool:

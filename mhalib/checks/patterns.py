@@ -24,6 +24,9 @@ def not_finite(pairs: list[tuple[Array, Array]]) -> str:
         return ""
     if all(np.isnan(a[where]).any() for where, a in bad):
         return "There is NaN in it. NaN comes from 0/0, ∞/∞, ∞ − ∞, 0 · ∞ or a negative root."
+    if all((a[where] == -np.inf).all() for where, a in bad):
+        asked = any((b == -np.inf).any() for _, b in pairs)
+        return "" if asked else "There is −∞ in it, such as the logarithm of 0."
     return "There is ∞ in it: a number grew too large, or was divided by 0."
 
 
@@ -50,6 +53,8 @@ def _factor(pairs: list[tuple[Array, Array]]) -> str:
         return "The sign is wrong; otherwise each number is right."
     if np.allclose(factors, c, rtol=1e-3):
         return f"Each number is {_plain(c)} times the right one, on every input."
+    if any(b.size < 2 for _, b in pairs) or all(b.ndim < 2 or len(b) < 2 for _, b in pairs):
+        return ""  # one number, or one row, is always
     return (
         f"All numbers of an input are off by one factor. Here it is {_plain(c)}, for other inputs "
         "another."
@@ -77,6 +82,8 @@ def _offset(pairs: list[tuple[Array, Array]]) -> str:
         return ""
     if np.allclose(offsets, offsets[0], rtol=1e-3):
         return f"Each number is too {_size(offsets[0])} by {abs(offsets[0]):.4g}, on every input."
+    if any(b.size < 2 for _, b in pairs) or min(offsets) < 0 < max(offsets):
+        return ""
     return f"All numbers of an input are too {_size(offsets[0])} by the same amount."
 
 
@@ -167,26 +174,49 @@ def function_of(pairs: list[tuple[Array, Array]]) -> str:
         for words, function in functions.items():
             if all(b.ndim and close(a, function(b), 1e-3).all() for a, b in pairs):
                 return f"These are {words}."
-        low, high = (
-            f([f(a[np.isfinite(a)], initial=-s * np.inf) for a, _ in pairs])
-            for f, s in ((np.min, -1), (np.max, 1))
-        )
-        if all(close(a, np.clip(b, low, high), 1e-3).all() for a, b in pairs):
-            return f"The right numbers, cut off below {low:.4g} and above {high:.4g}."
-        powers = [
-            np.log(a[..., 1:] / a[..., :1]) / np.log(b[..., 1:] / b[..., :1])
-            for a, b in pairs
-            if b.ndim and b.shape[-1] > 1
-        ]
-        powers = [p[np.isfinite(p)] for p in powers]
-        first = [float(p[0]) for p in powers if p.size]
-        if len(first) > 3 and all(np.allclose(p, p[:1], rtol=2e-2) for p in powers if p.size):
-            more = (
-                "" if np.allclose(first, first[0], rtol=2e-2) else ", for other inputs by another"
-            )
-            if not np.allclose(first, 1, rtol=2e-2):
-                return f"As if the numbers in exp had been multiplied by {first[0]:.3g}{more}."
-    return ""
+        if text := _cut(pairs):
+            return text
+    return _power(pairs)
+
+
+def _cut(pairs: list[tuple[Array, Array]]) -> str:
+    """Say below and above what the numbers were cut off, if some were and most were not."""
+    if not all(np.isfinite(a).all() for a, _ in pairs):
+        return ""
+    low = min(float(a.min()) for a, _ in pairs)
+    high = max(float(a.max()) for a, _ in pairs)
+    below, above = (sum(int(cut.sum()) for cut in cuts) for cuts in (
+        [b < low - 1e-3 * abs(low) for _, b in pairs],
+        [b > high + 1e-3 * abs(high) for _, b in pairs],
+    ))  # fmt: skip
+    count = sum(b.size for _, b in pairs)
+    fits = all(close(a, np.clip(b, low, high), 1e-3).all() for a, b in pairs)
+    if not fits or not 2 < below + above < count / 2:
+        return ""
+    limits = [f"below {low:.4g}"] * (below > 0) + [f"above {high:.4g}"] * (above > 0)
+    return f"The right numbers, cut off {' and '.join(limits)}."
+
+
+def _power(pairs: list[tuple[Array, Array]]) -> str:
+    """Say by what the numbers in exp were multiplied, if that explains all shares."""
+    if not all((a >= 0).all() and (b >= 0).all() and ((a > 0) == (b > 0)).all() for a, b in pairs):
+        return ""
+    first, parts = [], []
+    for a, b in pairs:
+        if not b.ndim or b.shape[-1] < 2:
+            continue
+        with np.errstate(all="ignore"):
+            yours, right = (np.log(v[..., 1:]) - np.log(v[..., :1]) for v in (a, b))
+        used = np.isfinite(yours) & np.isfinite(right) & (np.abs(right) > 1e-6)
+        if used.any():
+            parts.append(yours[used] / right[used])
+            first.append(float(parts[-1][0]))
+    if len(first) < 4 or not all(np.allclose(part, part[0], rtol=2e-2) for part in parts):
+        return ""
+    if np.allclose(first, 0, atol=1e-6) or np.allclose(first, 1, rtol=2e-2):
+        return ""
+    more = "" if np.allclose(first, first[0], rtol=2e-2) else ", for other inputs by another"
+    return f"As if the numbers in exp had been multiplied by {first[0]:.3g}{more}."
 
 
 PATTERNS = (_factor, _offset, _moved, _rounded, _along)

@@ -7,7 +7,7 @@ import copy
 import inspect
 import io
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -83,6 +83,50 @@ def run_all(
 def run(exercise: Exercise, function: Function, case: Case, **how: Any) -> Outcome:
     """Call `function` on a copy of one case."""
     return run_all(exercise, function, [case], **how)[0][0]
+
+
+def in_turn(
+    exercise: Exercise,
+    function: Function,
+    case: Case,
+    other: Case,
+    *,
+    torch_dtype: str | None,
+    seconds: float | None,
+) -> list[Called]:
+    """Call `function` on `case` and on `other`, then write the numbers of `case` into the arrays
+    and lists of `other` and call it on these.
+
+    Each answer is (value, dtype), read at once; that of the first call is read once more at the
+    end, and is the fourth.
+    """
+    use = exercise.call
+    first, second = ([_copied(arg, torch_dtype) for arg in c.args] for c in (case, other))
+    results: list[Any] = []
+
+    def call(args: list[Any]) -> Any:
+        with np.errstate(all="ignore"):
+            results.append(use(function, *args) if use else function(*args))
+        return read(results[-1], exercise.returns)
+
+    def changed() -> Any:
+        for i, new in enumerate(_copied(arg, torch_dtype) for arg in case.args):
+            if hasattr(new, "shape"):
+                second[i][...] = new
+            elif isinstance(new, list):
+                second[i][:] = new
+            elif not callable(new):
+                second[i] = new
+        return call(second)
+
+    def first_again() -> Any:
+        return read(results[0], exercise.returns)
+
+    calls: list[Callable[[], Any]] = [partial(call, first), partial(call, second)]
+    calls += [changed, first_again]
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        return call_all(calls, seconds)
 
 
 def _outcome(

@@ -46,14 +46,15 @@ def _right(exercise: str, torch_dtype: str | None) -> list[tuple[Any, Case]]:
     """Return the right values of an exercise's cases, computed in float64, and those inputs."""
     known = EXERCISES[exercise]
     cases = [
-        Case(*(_wide(arg, torch_dtype) for arg in case.args), note=case.note)
+        Case(*(wide(arg, torch_dtype) for arg in case.args), note=case.note)
         for case in known.searched + known.batches
     ]
     outcomes, _ = run_all(known, known.reference, cases)
     return [(outcome.value, case) for outcome, case in zip(outcomes, cases)]
 
 
-def _wide(arg: Any, torch_dtype: str | None) -> Any:
+def wide(arg: Any, torch_dtype: str | None) -> Any:
+    """Return an argument with the numbers that arrive in `torch_dtype`, in float64."""
     if not is_float(arg):
         return arg
     return (arg.astype(torch_dtype) if torch_dtype else arg).astype(np.float64)

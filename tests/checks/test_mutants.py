@@ -91,9 +91,9 @@ def test_known_mistakes_can_be_told_apart(exercise):
     seen = []
     for mistake in exercise.mistakes:
         outcomes, _ = run_all(exercise, mistake.wrong, cases)
-        assert not all(o.error is None and same(o.value, r) for o, r in zip(outcomes, right)), (
-            mistake.name
-        )
+        assert not all(
+            o.error is None and same(o.value, r, o.tolerance) for o, r in zip(outcomes, right)
+        ), mistake.name
         for name, others in seen:
             equal = all(
                 a.error is None and b.error is None and same(a.value, b.value)

@@ -62,6 +62,25 @@ def _ranked(word: str, merges: Sequence[Pair], first_id: int, back: bool = False
     return ids
 
 
+def _stopped_at_a_gap(word: str, merges: Sequence[Pair]) -> Ids:
+    ids = list(word.encode())
+    for r, pair in enumerate(merges):
+        if pair not in pairwise(ids):
+            break
+        ids = merge(ids, pair, 256 + r)
+    return ids
+
+
+def _one_walk(word: str, merges: Sequence[Pair]) -> Ids:
+    rank = {pair: r for r, pair in enumerate(merges)}
+    ids, walked = list(word.encode()), []
+    while ids:
+        r = rank.get((ids[0], ids[1])) if len(ids) > 1 else None
+        walked.append(ids[0] if r is None else 256 + r)
+        ids = ids[1 if r is None else 2 :]
+    return walked
+
+
 bpe_encode = Exercise(
     "bpe_encode(word, merges)",
     (1, "Encoding: the same merges, in the same order"),
@@ -131,6 +150,17 @@ bpe_encode = Exercise(
             "merges in reverse order",
             "The merge that was learned first goes first.",
             lambda word, merges: _ranked(word, merges, 256, back=True),
+        ),
+        Mistake(
+            "stopped at a merge that is not there",
+            "The pair of a merge need not stand in the word. Go on with the next merge.",
+            _stopped_at_a_gap,
+        ),
+        Mistake(
+            "one walk through the word",
+            "Pairs were looked for once, in the bytes. A merge makes new pairs: look again, until "
+            "no pair has a rank.",
+            _one_walk,
         ),
         Mistake(
             "stopped after one merge",

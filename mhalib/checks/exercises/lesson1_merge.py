@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from numpy.random import Generator
 
@@ -74,11 +74,14 @@ merge_pair = Exercise(
             "The pair occurs again further on, and each occurrence has to become the new id.",
             lambda ids, pair, new_id: merge(ids, pair, new_id, most=1),
         ),
-        Mistake(
-            "overlapping pairs",
-            "After a merge the second id of the pair is used up. It may not take part in the "
-            "next one, or be written again.",
-            lambda ids, pair, new_id: merge(ids, pair, new_id, step=1),
+        *(
+            Mistake(
+                "overlapping pairs",
+                "After a merge the second id of the pair is used up. It may not take part in the "
+                "next one, or be written again.",
+                lambda ids, pair, new_id, left=left: _overlapping(ids, pair, new_id, left),
+            )
+            for left in (lambda at_end: 0, lambda at_end: 1, int)
         ),
         Mistake(
             "replaced from the right",
@@ -141,6 +144,12 @@ merge_pair = Exercise(
     ),
     returns="ids",
 )
+
+
+def _overlapping(ids: Sequence[int], pair: Pair, new_id: int, left: Callable[[bool], int]) -> Ids:
+    """Go on by one id after a merge, too; `left` tells how many are left out at the end."""
+    merged = merge(ids, pair, new_id, step=1)
+    return merged[: len(merged) - left(tuple(ids[-2:]) == pair)]
 
 
 def _either_order(ids: Sequence[int], pair: Pair, new_id: int) -> Ids:

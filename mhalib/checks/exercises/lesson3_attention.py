@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
 from mhalib.checks.exercises.draws import LARGE, NO_KEY, draw_mask
+from mhalib.checks.exercises.edges import AT_THE_EDGE, at_the_edge
 from mhalib.checks.exercises.shared import (
     ALL_SEEN,
-    AT_THE_EDGE,
     MASKINGS,
     NO_TRANSPOSE,
     ROWS,
@@ -52,10 +52,11 @@ attention_weights = Exercise(
     mhalib.attention_weights,
     cases=(
         *(Case(S, mask) for S, mask in zip(_S, _MASKS, strict=False)),
+        Case(_S[3], _EMPTY_ROW, note=NO_KEY),
         Case(np.array([[-20000.0, 0.0]]), np.array([[True, False]]), note=LARGE),
         Case(np.array([[0.0, 800.0]]), np.array([[True, False]]), note="a large hidden score"),
         Case(np.array([[800.0, 0.0]]), np.array([[True, True]]), note=LARGE),
-        Case(_S[3], _EMPTY_ROW, note=NO_KEY),
+        *at_the_edge(lambda X, W_Q, W_K, W_V, mask: (scaled(X @ W_Q, X @ W_K), mask)),
     ),
     batches=(Case(normal(2, 3, 5), np.tri(3, 5, k=2, dtype=bool)),),
     draw=_draw_weights,
@@ -132,6 +133,7 @@ attention = Exercise(
         Case(*_qkv(3, 5, 7, 2), np.tri(3, 5, k=2, dtype=bool)),
         Case(*_qkv(2, 3, 5, 7)),
         Case(*_qkv(2, 3, 5, 7), _EMPTY_ROW, note=NO_KEY),
+        *at_the_edge(lambda X, W_Q, W_K, W_V, mask: (X @ W_Q, X @ W_K, X @ W_V, mask)),
     ),
     batches=(Case(*_qkv(3, 5, 7, 2, 2)), Case(*_qkv(3, 5, 7, 2, 2), np.tri(3, 5, k=2, dtype=bool))),
     draw=_draw_attention,

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Function, Mistake, normal, numbers, sizes
-from mhalib.checks.exercises.shared import (
-    ROWS,
-)
+from mhalib.checks.exercises.shared import ROWS
 from mhalib.checks.properties import CAUSAL, raw
 
 Array = NDArray[Any]
@@ -55,6 +53,7 @@ softmax = Exercise(
         Case(normal(3, 5)),
         Case(np.array([[1000.0, 1000.0], [-1000.0, -1001.0]]), note="large numbers"),
         Case(np.array([1000.0, 1001.0]), note="large numbers"),
+        Case(np.array([0.0, 800.0, 801.0]), note="large numbers"),
         Case(np.array([0.0, -np.inf, 0.0]), note="a masked score"),
     ),
     batches=(Case(normal(2, 3, 5)), Case(normal(2, 3, 5, 7))),
@@ -230,6 +229,15 @@ softmax = Exercise(
             "Subtracting the row's maximum first keeps it from coming.",
             lambda x: np.nan_to_num(_no_maximum(x)),
             "large numbers",
+        ),
+        *(
+            Mistake(
+                "−∞ replaced by a number",
+                "The share of −∞ is exp(−∞) = 0. The number that took its place gets a share.",
+                lambda x, c=c: mhalib.softmax(np.nan_to_num(x, neginf=c)),
+                "a masked score",
+            )
+            for c in (0.0, 1.0, -1.0)
         ),
         Mistake(
             "squares instead of exp",

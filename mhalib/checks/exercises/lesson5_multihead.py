@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.checks.exercise import Case, Exercise, Mistake
 from mhalib.checks.exercises.draws import NO_KEY, draw_heads
+from mhalib.checks.exercises.edges import AT_THE_EDGE, at_the_edge
 from mhalib.checks.exercises.lesson5_heads import (
     NOT_TRANSPOSED,
     RESHAPED,
@@ -18,6 +19,7 @@ from mhalib.checks.exercises.lesson5_heads import (
     interleaved,
 )
 from mhalib.checks.exercises.lesson5_steps import (
+    MADE,
     averaged,
     drop_last,
     first_masked,
@@ -30,7 +32,6 @@ from mhalib.checks.exercises.lesson5_steps import (
 )
 from mhalib.checks.exercises.shared import (
     ALL_SEEN,
-    AT_THE_EDGE,
     LEAK,
     MASKINGS,
     ROWS,
@@ -51,6 +52,7 @@ _SMALL = (
     np.array([[1.0, 2.0], [0.0, 1.0]]),
     2,
 )
+_OUT = np.array([[1.0, 2.0]])
 _CAUSAL = {n: np.tri(n, dtype=bool) for n in (3, 5, 7)}
 
 
@@ -69,6 +71,7 @@ multi_head_attention = Exercise(
         Case(*weights(5, 6, 3, 2, 2), _CAUSAL[5]),
         Case(*weights(7, 11, 3, 2, 5), _CAUSAL[7]),
         Case(*_SMALL, np.tri(3, 3, -1, dtype=bool), note=NO_KEY),
+        *at_the_edge(lambda X, W_Q, W_K, W_V, mask: (X, W_Q, W_K, W_V, _OUT, 1, mask)),
     ),
     batches=(Case(*weights(5, 6, 3, 2, 2, 2), _CAUSAL[5]),),
     draw=draw_heads,
@@ -189,10 +192,7 @@ multi_head_attention = Exercise(
             "h·d_k.",
             with_steps(factor=lambda d_k, d_model, h, n: (d_k * h) ** -0.5),
         ),
-        Mistake("keys made with W_Q", "The keys are X W_K.", with_steps(makers="QQV")),
-        Mistake("queries made with W_K", "The queries are X W_Q.", with_steps(makers="KKV")),
-        Mistake("values made with W_K", "The values are X W_V.", with_steps(makers="QKK")),
-        Mistake("values made with W_Q", "The values are X W_V.", with_steps(makers="QKQ")),
+        *MADE,
         Mistake(
             "the values are X itself",
             "The values are X W_V, cut into heads.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Function, normal
+from mhalib.checks.exercise import Function, Mistake, normal
 from mhalib.checks.exercises.shared import (
     ALL_SEEN,
     ignored,
@@ -31,6 +33,7 @@ def multi_head(
     *,
     split: Function = mhalib.split_heads,
     merge: Function = mhalib.merge_heads,
+    splits: Mapping[str, Function] = MappingProxyType({}),
     makers: str = "QKV",
     roles: str = "QKV",
     factor: Any = lambda d_k, d_model, h, n: d_k**-0.5,
@@ -40,7 +43,9 @@ def multi_head(
     out: Function = lambda W_O: W_O,
 ) -> Array:
     W = {"Q": W_Q, "K": W_K, "V": W_V}
-    made = {role: split(X @ W[maker], n_heads) for role, maker in zip("QKV", makers)}
+    made = {
+        role: splits.get(role, split)(X @ W[maker], n_heads) for role, maker in zip("QKV", makers)
+    }
     Q, K, V = (made[role] for role in roles)
     d_k = Q.shape[-1]
     S = Q @ K.swapaxes(-1, -2) * factor(d_k, X.shape[-1], n_heads, len(K[0]))
@@ -97,6 +102,34 @@ def first_masked(S: Array, mask: Array) -> Array:
 
 
 with_steps = partial(partial, multi_head)
+
+
+def _first_head(X: Array, n_heads: int) -> Array:
+    """Split, and give every head the features of the first."""
+    heads = mhalib.split_heads(X, n_heads)
+    return np.broadcast_to(heads[..., :1, :, :], heads.shape)
+
+
+MADE = (
+    Mistake("keys made with W_Q", "The keys are X W_K.", with_steps(makers="QQV")),
+    Mistake("queries made with W_K", "The queries are X W_Q.", with_steps(makers="KKV")),
+    Mistake("values made with W_K", "The values are X W_V.", with_steps(makers="QKK")),
+    Mistake("values made with W_Q", "The values are X W_V.", with_steps(makers="QKQ")),
+    *(
+        Mistake(
+            f"the {what} of head 0 for all heads",
+            "Each head has a block of its own: of the queries, of the keys and of the values.",
+            with_steps(splits=dict.fromkeys(roles, _first_head)),
+        )
+        for what, roles in (
+            ("keys", "K"),
+            ("values", "V"),
+            ("queries", "Q"),
+            ("keys and values", "KV"),
+            ("queries and keys", "QK"),
+        )
+    ),
+)
 
 
 def weights(n: int, d: int, h: int, d_k: int, d_v: int, *batch: int) -> tuple[Any, ...]:

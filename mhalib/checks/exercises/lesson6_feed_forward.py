@@ -81,6 +81,13 @@ feed_forward = Exercise(
             partial(_ffn, end=mhalib.relu),
         ),
         Mistake(
+            "the largest of the tokens instead of ReLU",
+            "ReLU compares each number with 0. Here the largest number of each column was taken, "
+            "and the 0 was read as an axis.",
+            partial(_ffn, bend=lambda X: X.max(axis=0)),
+            "the result has an axis too few",
+        ),
+        Mistake(
             "b_1 left out",
             "The first bias is missing.",
             lambda X, W_1, b_1, W_2, b_2: _ffn(X, W_1, 0 * b_1, W_2, b_2),

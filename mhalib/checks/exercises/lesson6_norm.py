@@ -155,6 +155,17 @@ layer_norm = Exercise(
             "with a large eps the values differ",
         ),
         Mistake(
+            "the larger of variance and eps",
+            "eps is added to the variance, also where the variance is larger.",
+            lambda X, gamma, beta, eps: (
+                gamma
+                * (X - X.mean(-1, keepdims=True))
+                / np.sqrt(np.maximum(X.var(-1, keepdims=True), eps))
+                + beta
+            ),
+            "with a large eps the values differ",
+        ),
+        Mistake(
             "eps subtracted",
             "eps is added to the variance.",
             lambda X, gamma, beta, eps: _norm(X, gamma, beta, -eps),

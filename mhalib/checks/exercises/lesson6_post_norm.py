@@ -112,6 +112,12 @@ post_norm_block = Exercise(
             lambda X, a, f, n1, n2: n2(n1(X + a(X)) + f(X + a(X))),
         ),
         Mistake(
+            "second residual from before the norm",
+            "The second sum starts from the stream as it is after the first norm. Here it starts "
+            "from the sum before that norm.",
+            lambda X, a, f, n1, n2: n2(X + a(X) + f(n1(X + a(X)))),
+        ),
+        Mistake(
             "sublayers one after the other, one sum",
             "Each sublayer has a sum of its own.",
             lambda X, a, f, n1, n2: n2(X + f(n1(a(X)))),

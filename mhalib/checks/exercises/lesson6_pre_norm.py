@@ -28,7 +28,8 @@ pre_norm_block = Exercise(
             "The stream was replaced by its norm before the correction was added. Only the "
             "sublayer sees the norm; the sum starts from the stream itself.",
             pre_normed_residual,
-            "x = [1, 3] with a sublayer that returns its input gives [−2, 2], not [0, 4]",
+            "x = [1, 3] with one sublayer that returns its input and one that returns 0 gives "
+            "[−1, 1], not [0, 4]",
         ),
         Mistake(
             "post-norm",

@@ -22,6 +22,7 @@ from mhalib.checks.exercise import (
     numbers,
     sizes,
 )
+from mhalib.checks.exercises.shared import SCALES
 from mhalib.checks.properties import W
 
 Array = NDArray[Any]
@@ -37,21 +38,28 @@ def _pieces(X: Array, sizes: tuple[int, ...]) -> Iterator[Array]:
 def _decode(
     step: Function, X: Array, W_Q: Array, W_K: Array, W_V: Array, sizes: tuple[int, ...]
 ) -> Any:
-    """Call the reader's function piece by piece, handing its cache on."""
-    cache, outputs = None, []
+    """Call the reader's function piece by piece, handing its cache on.
+
+    Between the pieces another text is decoded, with a cache of its own.
+    """
+    cache, other, outputs = None, None, []
     for X_new in _pieces(X, sizes):
-        answer = step(X_new, W_Q, W_K, W_V, cache)
-        if answer is None or answer is ...:
-            raise Nothing(answer)
-        if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-            raise Misuse(
-                f"It returned a value of type {type(answer).__name__}. Two things were expected: "
-                f"the "
-                "outputs of the new tokens, and the cache."
-            )
-        O, cache = answer
+        O, cache = _two(step(X_new, W_Q, W_K, W_V, cache))
         outputs.append(O)
+        if len(sizes) > 1:
+            other = _two(step(1 - X_new, W_Q, W_K, W_V, other))[1]
     return outputs
+
+
+def _two(answer: Any) -> Any:
+    if answer is None or answer is ...:
+        raise Nothing(answer)
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Misuse(
+            f"It returned a value of type {type(answer).__name__}. Two things were expected: the "
+            "outputs of the new tokens, and the cache."
+        )
+    return answer
 
 
 def _step(
@@ -100,6 +108,12 @@ def _decode_case(d: int, d_k: int, d_v: int, *sizes: int) -> Case:
 
 
 _ONE = np.array([[1.0]])
+_SEEN: list[Array] = []
+
+
+def _kept_outside(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -> Any:
+    _SEEN[:] = [X] if cache is None else [*_SEEN, X]
+    return _all_so_far(X, W_Q, W_K, W_V, np.concatenate([X[:0], *_SEEN[:-1]]))[0][-len(X) :], True
 
 
 def _all_so_far(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -> Any:
@@ -131,6 +145,11 @@ def _scale(factor: Function) -> Function:
     )
 
 
+def _scale_of_keys(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -> Any:
+    n = len(X) if cache is None else len(cache[0]) + len(X)
+    return _step(X, W_Q, W_K, W_V, cache, scale=n**-0.5)
+
+
 def _kept(
     X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any, first: Array, second: Array
 ) -> Any:
@@ -159,7 +178,7 @@ cached_attention = Exercise(
             "The new queries are the last tokens, so the mask is aligned bottom-right. Aligned "
             "top-left, the newest token sees only the oldest.",
             partial(_step, mask=lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool)),
-            "one query and five keys: only key 0 is seen",
+            "a single new query sees only key 0",
         ),
         Mistake(
             "no mask inside a piece",
@@ -172,6 +191,13 @@ cached_attention = Exercise(
             "Only the new tokens were seen. The keys and values of the earlier ones are in the "
             "cache.",
             lambda X, W_Q, W_K, W_V, cache: _step(X, W_Q, W_K, W_V, None),
+        ),
+        Mistake(
+            "kept outside the cache",
+            "Two texts are decoded in turn here, each with the cache that came back. The function "
+            "keeps tokens in a place of its own, and so mixes the texts. Keep them in the cache.",
+            _kept_outside,
+            "a second text changes the outputs of the first",
         ),
         Mistake(
             "cache not extended",
@@ -196,31 +222,19 @@ cached_attention = Exercise(
             "New keys and values go behind the old ones, in the order of the text.",
             _new_in_front,
         ),
-        Mistake("no scale", "The scores were not divided by √d_k.", partial(_step, scale=1.0)),
-        Mistake(
-            "divided by d_k",
-            "Too flat. The divisor is √d_k, its root.",
-            _scale(lambda d_k, d: 1 / d_k),
-        ),
-        Mistake(
-            "d_k ** 1/2 is half of d_k",
-            "Powers come before division: d_k ** 1/2 is (d_k ** 1) / 2. The root needs brackets.",
-            _scale(lambda d_k, d: 1 / d_k / 2),
-        ),
-        Mistake(
-            "d_k ** 1/2 is half of d_k",
-            "Powers come before division: d_k ** 1/2 is (d_k ** 1) / 2. The root needs brackets.",
-            _scale(lambda d_k, d: 2 / d_k),
-        ),
-        Mistake(
-            "multiplied by √d_k",
-            "Too sharp: the scores are divided by √d_k, not multiplied.",
-            _scale(lambda d_k, d: d_k**0.5),
+        *(
+            Mistake(name, why, _scale(lambda d_k, d, factor=factor: factor(d_k)))
+            for name, why, factor in SCALES
         ),
         Mistake(
             "scale √d_model",
             "The divisor is √d_k, the root of the width of a query, not of X.",
             _scale(lambda d_k, d: d**-0.5),
+        ),
+        Mistake(
+            "scale √n",
+            "The divisor is √d_k, the root of the width of a query, not of the number of keys.",
+            _scale_of_keys,
         ),
         Mistake("keys made with W_Q", "The keys are X W_K.", _made("QQV")),
         Mistake("queries made with W_K", "The queries are X W_Q.", _made("KKV")),

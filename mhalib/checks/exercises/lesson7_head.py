@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -136,7 +136,10 @@ tied_logits = Exercise(
 
 
 def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
-    """Make the head from a table, edit the table afterwards, then use the head."""
+    """Make a head from a table of zeros and one from another, and edit the first table twice.
+
+    The first head is used after each edit; its last logits count.
+    """
     table = E * 0
     head = tied_head(table)
     if head is None or head is ...:
@@ -145,8 +148,28 @@ def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
         raise Misuse(
             f"It returned a value of type {type(head).__name__}. A function head(X) was expected."
         )
-    table += E
+    other = tied_head(3 * E + 2)
+    table += 2 * E + 1
+    head(X)
+    other(X)
+    table -= E + 1
     return head(X)
+
+
+def _of_the_newest_table(E: Array) -> Function:
+    _NEWEST[:] = [E]
+    return lambda X: X @ _NEWEST[0].T
+
+
+_NEWEST: list[Array] = []
+
+
+def _of_the_first_use(E: Array) -> Function:
+    @lru_cache(maxsize=1)
+    def table() -> Array:
+        return E.copy()
+
+    return lambda X: X @ table().T
 
 
 tied_head = Exercise(
@@ -158,11 +181,24 @@ tied_head = Exercise(
     mistakes=(
         Mistake(
             "tied head copied, not shared",
-            "The head was made from E, and E was edited afterwards (from zeros to what is "
-            "shown). The logits stayed as they were: the head keeps a copy. Tied means one "
-            "table.",
+            "The head was made from a table of zeros, which then became what is shown. The "
+            "logits stayed as they were: the head keeps a copy. Tied means one table.",
             lambda E: partial(lambda copy, X: X @ copy.T, E.copy()),
             "editing E leaves the logits alone",
+        ),
+        Mistake(
+            "remembered from the first use",
+            "The head was used, then E was edited to what is shown, and the head was used again on "
+            "the same X: logits of the old table came. Take E as it is at each use.",
+            _of_the_first_use,
+            "editing E leaves the logits alone",
+        ),
+        Mistake(
+            "one table for all heads",
+            "A second head was made, from another table, and the first one now uses that table, "
+            "too. Each head has the table it was made from.",
+            _of_the_newest_table,
+            "a second head changes the first",
         ),
         Mistake(
             "Eᵀ missing",

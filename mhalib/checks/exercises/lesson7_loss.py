@@ -40,6 +40,9 @@ def _stable_loss(logits: Array, ids: Array, shift: int = 1) -> float:
 _SURE = np.log(np.array([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.125, 0.25, 0.625]]))
 
 
+_APART = np.array([[0.0, 1.0], [5000.0, 0.0], [0.0, 0.0]])
+
+
 def _draw_loss(rng: Generator, i: int) -> Case:
     n, V = int(rng.choice([3, 5, 7])), int(rng.choice([2, 11, 13]))
     logits, ids = numbers(rng, i, n, V, scale=2.0), rng.integers(0, V, n)
@@ -63,6 +66,31 @@ def _squared(logits: Array, ids: Array, total: Function) -> float:
     return float(total((mhalib.softmax(logits[:-1]) - hot) ** 2))
 
 
+def _mean_of_rows(square: Array) -> Any:
+    return square.sum(axis=-1).mean()
+
+
+HIDDEN = (
+    "It keeps log(0) away, and hides how unlikely a token is: the surprise never gets above a "
+    "limit. Subtract the logarithm of the sum from the logit instead."
+)
+
+
+def _overflowing_loss(logits: Array, ids: Array) -> float:
+    rows = logits[:-1]
+    log_total = np.log(np.exp(rows).sum(axis=1))
+    return float((log_total - rows[np.arange(len(rows)), ids[1:]]).mean())
+
+
+def _one_maximum(logits: Array, ids: Array) -> float:
+    return _overflowing_loss(logits - logits.max(), ids)
+
+
+def _overflowing(logits: Array) -> Array:
+    shares: Array = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    return shares
+
+
 next_token_loss = Exercise(
     "next_token_loss(logits, ids)",
     (7, "Loss: surprise, in nats"),
@@ -75,9 +103,20 @@ next_token_loss = Exercise(
         Case(normal(7, 11, seed=2) * 2 + 5, np.array([3, 10, 0, 7, 7, 1, 4])),
         Case(np.array([[0.0, 2000.0], [0.0, 0.0]]), np.array([0, 0]), note="large logits"),
         Case(np.array([[0.0, 2000.0], [0.0, 0.0]]), np.array([0, 1]), note="large logits"),
+        Case(_APART, np.array([0, 0, 0]), note="rows far apart"),
     ),
     draw=_draw_loss,
     mistakes=(
+        *(
+            Mistake(
+                "one maximum for all rows",
+                "A row far below the largest number of all is rounded to 0, and the logarithm of 0 "
+                "is −∞. Subtract the maximum of each row.",
+                wrong,
+                "rows of very different size",
+            )
+            for wrong in (_one_maximum, _after(np.log, lambda x: _overflowing(x - x.max())))
+        ),
         Mistake(
             "labels not shifted",
             "Row t was compared with token t itself, which the model has just read: it learns "
@@ -115,18 +154,21 @@ next_token_loss = Exercise(
             "A surprise is −log p, at least 0.",
             lambda logits, ids: -_stable_loss(logits, ids),
         ),
-        Mistake(
-            "logarithm to base 2", "In nats: the natural logarithm.", partial(_loss, log=np.log2)
+        *(
+            Mistake(
+                f"logarithm to base {base}",
+                "In nats: the natural logarithm.",
+                partial(_loss, log=log),
+            )
+            for base, log in ((2, np.log2), (10, np.log10))
         ),
-        Mistake(
-            "no logarithm",
-            "The mean of −log p was asked for, not the mean probability.",
-            partial(_loss, log=lambda p: -p),
-        ),
-        Mistake(
-            "no logarithm",
-            "The mean of −log p was asked for, not the mean probability.",
-            partial(_loss, log=lambda p: p),
+        *(
+            Mistake(
+                "no logarithm",
+                "The mean of −log p was asked for, not the mean probability.",
+                partial(_loss, log=lambda p, sign=sign: sign * p),
+            )
+            for sign in (-1, 1)
         ),
         Mistake(
             "no softmax",
@@ -140,49 +182,42 @@ next_token_loss = Exercise(
             _loss,
             "large logits",
         ),
-        Mistake(
-            "maximum not subtracted",
-            "exp of a large logit overflows. Subtract the row's maximum first.",
-            lambda logits, ids: _overflowing_loss(logits, ids),
-            "large logits",
+        *(
+            Mistake(
+                "maximum not subtracted",
+                "exp of a large logit overflows. Subtract the row's maximum first.",
+                wrong,
+                "large logits",
+            )
+            for wrong in (_overflowing_loss, _after(np.log, _overflowing))
+        ),
+        *(
+            Mistake(name, HIDDEN, _after(lambda p, log=log, c=c: log(p, c)), "large logits")
+            for name, log, least in (
+                ("a small number added before the logarithm", lambda p, c: np.log(p + c), 1e-15),
+                ("probabilities cut off below", lambda p, c: np.log(np.maximum(p, c)), 1e-300),
+            )
+            for c in (*(10.0**-i for i in (9, 12, 10, 8, 7, 6, 5, 3)), least)
         ),
         *(
             Mistake(
-                "a small number added before the logarithm",
-                "It keeps log(0) away, and hides how unlikely a token is: the surprise never gets "
-                "above a limit. Subtract the logarithm of the sum from the logit instead.",
-                _after(lambda p, small=small: np.log(p + small)),
-                "large logits",
+                "one row dropped, not shifted",
+                f"The {end} row was dropped, and the {end} id with it: row t still meets token t. "
+                "Drop the last row and the first id.",
+                lambda logits, ids, part=part: mhalib.cross_entropy(logits[part], ids[part]),
             )
-            for small in (1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-15, 1e-3)
+            for end, part in (("last", slice(-1)), ("first", slice(1, None)))
         ),
         *(
             Mistake(
-                "probabilities cut off below",
-                "It keeps log(0) away, and hides how unlikely a token is: the surprise never gets "
-                "above a limit. Subtract the logarithm of the sum from the logit instead.",
-                _after(lambda p, small=small: np.log(np.maximum(p, small))),
-                "large logits",
+                "softmax over the tokens",
+                "Each row is a distribution over the words, the last axis. Here the columns sum to "
+                "1.",
+                lambda logits, ids, n=n: _after(
+                    np.log, lambda rows: mhalib.softmax(logits[:n], axis=0)[: len(rows)]
+                )(logits, ids),
             )
-            for small in (1e-9, 1e-12, 1e-10, 1e-8, 1e-7, 1e-6, 1e-15, 1e-300, 1e-3)
-        ),
-        Mistake(
-            "one row dropped, not shifted",
-            "The last row was dropped, and the last id with it: row t still meets token t. Drop "
-            "the "
-            "first id instead.",
-            lambda logits, ids: mhalib.cross_entropy(logits[:-1], ids[:-1]),
-        ),
-        Mistake(
-            "one row dropped, not shifted",
-            "The first row was dropped, and the first id with it: row t still meets token t. Drop "
-            "the last row instead.",
-            lambda logits, ids: mhalib.cross_entropy(logits[1:], ids[1:]),
-        ),
-        Mistake(
-            "softmax over the tokens",
-            "Each row is a distribution over the words, the last axis. Here the columns sum to 1.",
-            _after(np.log, lambda logits: mhalib.softmax(logits, axis=0)),
+            for n in (-1, None)
         ),
         Mistake(
             "softmax over everything",
@@ -210,9 +245,6 @@ next_token_loss = Exercise(
             lambda logits, ids: float(np.exp(_stable_loss(logits, ids))),
         ),
         Mistake(
-            "logarithm to base 10", "In nats: the natural logarithm.", partial(_loss, log=np.log10)
-        ),
-        Mistake(
             "1 − p instead of −log p",
             "A surprise is −log p.",
             partial(_loss, log=lambda p: p - 1),
@@ -221,6 +253,11 @@ next_token_loss = Exercise(
             "error rate returned",
             "The mean surprise was asked for, not how often the likeliest word is wrong.",
             lambda logits, ids: float((logits[:-1].argmax(-1) != ids[1:]).mean()),
+        ),
+        Mistake(
+            "the last prediction is left out",
+            "Of n tokens n − 1 are predicted, the last one, too.",
+            lambda logits, ids: _stable_loss(logits[:-1], ids[:-1]),
         ),
         Mistake(
             "only the last prediction",
@@ -240,38 +277,20 @@ next_token_loss = Exercise(
             ),
         ),
         Mistake(
-            "maximum not subtracted",
-            "exp of a large logit overflows. Subtract the row's maximum first.",
-            _after(np.log, lambda x: np.exp(x) / np.exp(x).sum(axis=-1, keepdims=True)),
-            "large logits",
-        ),
-        Mistake(
             "every row with every id",
             "Row t meets the id t + 1 alone: choose one entry of each row.",
             lambda logits, ids: float(-mhalib.log_softmax(logits[:-1])[:, ids[1:]].mean()),
         ),
         *(
-            Mistake(
-                "squared error",
-                "A surprise is −log p, not a squared difference.",
-                partial(_squared, total=total),
+            Mistake("squared error", "A surprise is −log p, not a squared difference.", wrong)
+            for wrong in (
+                *(partial(_squared, total=total) for total in (np.mean, np.sum, _mean_of_rows)),
+                partial(_loss, log=lambda p: -((1 - p) ** 2)),
             )
-            for total in (np.mean, np.sum, lambda square: square.sum(axis=-1).mean())
-        ),
-        Mistake(
-            "squared error",
-            "A surprise is −log p, not a squared difference.",
-            partial(_loss, log=lambda p: -((1 - p) ** 2)),
         ),
     ),
     returns="number",
 )
-
-
-def _overflowing_loss(logits: Array, ids: Array) -> float:
-    rows = logits[:-1]
-    log_total = np.log(np.exp(rows).sum(axis=1))
-    return float((log_total - rows[np.arange(len(rows)), ids[1:]]).mean())
 
 
 EXERCISES = (next_token_loss,)

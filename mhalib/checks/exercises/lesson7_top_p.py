@@ -99,6 +99,14 @@ top_p_filter = Exercise(
             partial(_top_p, order=lambda logits: np.arange(len(logits))),
         ),
         Mistake(
+            "the sorted ones chosen, the unsorted ones kept",
+            "Which places are kept was found in sorted order, and then used in the order of the "
+            "ids. Bring it back to that order first.",
+            lambda logits, p: np.where(
+                np.isfinite(_top_p(np.sort(logits)[::-1], p)), logits, -np.inf
+            ),
+        ),
+        Mistake(
             "logits summed, not probabilities",
             "Logits are no probabilities: the softmax comes first.",
             partial(_top_p, shares=lambda logits: logits),

@@ -96,27 +96,18 @@ def scaled(Q: Array, K: Array, factor: Any = lambda d_k: d_k**-0.5) -> Array:
     return Q @ K.swapaxes(-1, -2) * factor(Q.shape[-1])
 
 
-def _plain(S: Array, axis: int = -1) -> Array:
+def plain(S: Array, axis: int = -1) -> Array:
     """Softmax without a rule for empty rows: they become NaN."""
     exp = np.exp(S - S.max(axis=axis, keepdims=True))
     return exp / exp.sum(axis=axis, keepdims=True)
 
 
 def fill(value: float) -> Function:
-    return lambda S, mask: _plain(np.where(mask, S, value))
-
-
-def _highest(S: Array, mask: Array) -> Array:
-    highest: Array = np.where(mask, S, -np.inf).max(axis=-1, keepdims=True)
-    return highest
-
-
-def _bias(value: float) -> Function:
-    return lambda S, mask: _plain(S + np.where(mask, 0.0, value))
+    return lambda S, mask: plain(np.where(mask, S, value))
 
 
 def inverted(S: Array, mask: Array) -> Array:
-    return _plain(np.where(mask, -np.inf, S))
+    return plain(np.where(mask, -np.inf, S))
 
 
 def inverted_with_rule(S: Array, mask: Array) -> Array:
@@ -124,7 +115,7 @@ def inverted_with_rule(S: Array, mask: Array) -> Array:
 
 
 def ignored(S: Array, mask: Array) -> Array:
-    return _plain(S)
+    return plain(S)
 
 
 # Wrong ways to apply a mask, shared by `attention_weights`, `attention` and `multi_head_attention`
@@ -140,14 +131,14 @@ MASKINGS: tuple[tuple[str, str, Function, str], ...] = (
         "mask added as a bias",
         "Adding 1 to the allowed scores only makes them a little likelier. What is masked "
         "still gets a share.",
-        lambda S, mask: _plain(S + mask),
+        lambda S, mask: plain(S + mask),
         LEAK,
     ),
     (
         "mask after the softmax",
         "The shares were handed out first, to the masked keys too, and then some were "
         "deleted. The rest no longer sums to 1. Mask the scores.",
-        lambda S, mask: _plain(S) * mask,
+        lambda S, mask: plain(S) * mask,
         ROWS,
     ),
     (
@@ -159,7 +150,7 @@ MASKINGS: tuple[tuple[str, str, Function, str], ...] = (
     (
         "0 times ∞",
         "0 · ∞ is not 0: it is NaN. Choose between the score and −∞ instead of calculating.",
-        lambda S, mask: _plain(S + np.where(mask, np.nan, -np.inf)),
+        lambda S, mask: plain(S + np.where(mask, np.nan, -np.inf)),
         "all weights are NaN",
     ),
     (
@@ -230,61 +221,6 @@ MASKINGS: tuple[tuple[str, str, Function, str], ...] = (
         ROWS,
     ),
 )
-FINITE = "The masked scores are large negative numbers, not −∞."
-EMPTY = (
-    "A row in which everything is masked has nothing to share out. By the course's rule its "
-    "weights are 0"
-)
-
-# Wrong only for special inputs: (name, why, wrong, what shows it)
-AT_THE_EDGE: tuple[tuple[str, str, Function, str], ...] = (
-    *(
-        (
-            "finite fill",
-            f"{FINITE} {EMPTY}, and so is the output. Such a row is not 0 here. And a real score "
-            "can be as low as the fill: then the masked key gets a share.",
-            masking,
-            "a fully masked row",
-        )
-        for masking in (fill(-1e4), fill(-1e9), _bias(-1e9), _bias(-1e4), fill(-1e2), fill(-20.0))
-    ),
-    (
-        "empty row is NaN",
-        f"{EMPTY}, and so is the output. Here it is 0/0 or ∞ − ∞, which is NaN, and NaN spreads.",
-        fill(-np.inf),
-        "a fully masked row",
-    ),
-    (
-        "maximum not subtracted",
-        "exp of a large number overflows, and ∞/∞ is NaN. Subtracting the row's maximum first "
-        "changes no share.",
-        lambda S, mask: _over_sum(np.where(mask, np.exp(S), 0)),
-        "large scores",
-    ),
-    (
-        "maximum not subtracted",
-        "exp of a large number overflows, and ∞/∞ is NaN. Subtracting the row's maximum first "
-        "changes no share.",
-        lambda S, mask: np.where(
-            mask.any(axis=-1, keepdims=True),
-            np.where(mask, np.exp(S), 0) / np.where(mask, np.exp(S), 0).sum(-1, keepdims=True),
-            0,
-        ),
-        "large scores",
-    ),
-    (
-        "masked after exp, by the maximum of all keys",
-        "The maximum of the whole row was subtracted, hidden keys included. If a hidden score is "
-        "far above the others, all allowed shares are rounded to 0.",
-        lambda S, mask: _over_sum(np.where(mask, np.exp(S - S.max(-1, keepdims=True)), 0)),
-        "a large hidden score",
-    ),
-)
-
-
-def _over_sum(exp: Array) -> Array:
-    total = exp.sum(axis=-1, keepdims=True)
-    return exp / np.where(total == 0, 1, total)
 
 
 ALL_SEEN = np.ones((1, 1), bool)

@@ -1,5 +1,6 @@
 """Wrong answers of lesson 1."""
 
+from mhalib.tokenizer import merge_pair
 from mutants.parts import mutant
 
 
@@ -129,3 +130,41 @@ def _(word, merges):
             return ids
         r, i = min(found)
         ids[i : i + 2] = [256 + r]
+
+
+@mutant("merge_pair", "overlapping pairs")
+def _(ids, pair, new_id):
+    out, i = [], 0
+    while i < len(ids):
+        if tuple(ids[i : i + 2]) == pair:
+            out.append(new_id)
+            if i + 2 == len(ids):
+                break
+        else:
+            out.append(ids[i])
+        i += 1
+    return out
+
+
+@mutant("bpe_encode", "stopped at a merge that is not there")
+def _(word, merges):
+    ids = list(word.encode("utf-8"))
+    for rank, pair in enumerate(merges):
+        if pair not in list(zip(ids, ids[1:])):
+            return ids
+        ids = merge_pair(ids, pair, 256 + rank)
+    return ids
+
+
+@mutant("bpe_encode", "one walk through the word")
+def _(word, merges):
+    rank = {pair: r for r, pair in enumerate(merges)}
+    ids, out = list(word.encode("utf-8")), []
+    while ids:
+        pair = tuple(ids[:2])
+        if pair in rank:
+            out.append(256 + rank[pair])
+            del ids[:2]
+        else:
+            out.append(ids.pop(0))
+    return out

@@ -244,3 +244,50 @@ def _(Q, K, V, mask=None):
     if mask is not None:
         S = np.where(mask, S, -1e30)
     return shares(S) @ V
+
+
+@mutant("softmax", "−∞ replaced by a number")
+def _(x):
+    x = np.nan_to_num(x, neginf=0.0)
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+
+
+def blind_is_zero(W, mask):
+    return W if mask is None else np.where(np.any(mask, -1)[:, None], W, 0.0)
+
+
+@mutant("attention", "finite fill")
+def _(Q, K, V, mask=None):
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    S = S if mask is None else np.where(mask, S, -1e4)
+    return blind_is_zero(F.softmax(torch.from_numpy(S), -1).numpy(), mask) @ V
+
+
+@mutant("attention_weights", "finite fill")
+def _(S, mask):
+    S = S + (1.0 - mask) * -1e9
+    e = np.exp(S - S.max(1, keepdims=True))
+    return blind_is_zero(e / e.sum(1, keepdims=True), mask)
+
+
+@mutant("attention_weights", "one maximum for all rows")
+def _(S, mask):
+    e = np.exp(np.where(mask, S, -np.inf) - S[mask].max())
+    return blind_is_zero(e / e.sum(1, keepdims=True), mask)
+
+
+@mutant("attention", "one maximum for all rows")
+def _(Q, K, V, mask=None):
+    S = Q @ K.T / np.sqrt(Q.shape[1])
+    S = S if mask is None else np.where(mask, S, -np.inf)
+    e = np.exp(S - S.max())
+    total = e.sum(1, keepdims=True)
+    return e / np.where(total > 0, total, 1.0) @ V
+
+
+@mutant("attention", "an empty row empties all")
+def _(Q, K, V, mask=None):
+    if mask is not None and not mask.any(1).all():
+        return np.zeros((len(Q), V.shape[1]))
+    return attend(Q, K, V, mask, Q.shape[1] ** -0.5)

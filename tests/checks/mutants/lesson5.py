@@ -198,3 +198,15 @@ def _(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
 @mutant("multi_head_attention", "Q and K swapped")
 def _(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
     return np.hstack(heads_of(X, W_K, W_Q, W_V, n_heads, mask)) @ W_O
+
+
+@mutant("multi_head_attention", "the keys of head 0 for all heads")
+def _(X, W_Q, W_K, W_V, W_O, n_heads, mask=None):
+    d_k, d_v = W_Q.shape[1] // n_heads, W_V.shape[1] // n_heads
+    K = (X @ W_K)[:, :d_k]
+    outputs = []
+    for i in range(n_heads):
+        Q = (X @ W_Q)[:, i * d_k : (i + 1) * d_k]
+        V = (X @ W_V)[:, i * d_v : (i + 1) * d_v]
+        outputs.append(attend(Q, K, V, mask, d_k**-0.5))
+    return np.hstack(outputs) @ W_O

@@ -125,3 +125,22 @@ def _(X, attend, feed_forward, norm_1, norm_2):
 @mutant("pre_norm_block", "attention and feed-forward side by side")
 def _(X, attend, feed_forward, norm_1, norm_2):
     return attend(norm_1(X)) + feed_forward(norm_2(X)) + X
+
+
+@mutant("layer_norm", "the larger of variance and eps")
+def _(X, gamma, beta, eps):
+    centred = X - X.mean(-1, keepdims=True)
+    spread = np.sqrt(np.clip((centred**2).mean(-1, keepdims=True), eps, None))
+    return centred / spread * gamma + beta
+
+
+@mutant("feed_forward", "the largest of the tokens instead of ReLU")
+def _(X, W_1, b_1, W_2, b_2):
+    return np.max(X @ W_1 + b_1, 0) @ W_2 + b_2
+
+
+@mutant("post_norm_block", "second residual from before the norm")
+def _(X, attend, feed_forward, norm_1, norm_2):
+    stream = X + attend(X)
+    stream = stream + feed_forward(norm_1(stream))
+    return norm_2(stream)

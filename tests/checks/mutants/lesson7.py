@@ -206,3 +206,66 @@ def _(X_new, W_Q, W_K, W_V, cache):
         return attend(X_new @ W_Q, K, V, mask, W_Q.shape[1] ** -0.5), (K, V)
     O = attend(X_new @ W_Q, *cache, None, W_Q.shape[1] ** -0.5)
     return O, (np.vstack([cache[0], K]), np.vstack([cache[1], V]))
+
+
+TABLES = {}
+
+
+@mutant("tied_head", "one table for all heads")
+def _(E):
+    TABLES["E"] = E
+    return lambda X: X @ TABLES["E"].T
+
+
+@mutant("tied_head", "remembered from the first use")
+def _(E):
+    seen = {}
+
+    def head(X):
+        key = X.tobytes()
+        if key not in seen:
+            seen[key] = X @ E.T
+        return seen[key]
+
+    return head
+
+
+@mutant("next_token_loss", "one maximum for all rows")
+def _(logits, ids):
+    x = logits[:-1] - logits.max()
+    log_shares = x - np.log(np.exp(x).sum(-1, keepdims=True))
+    return -np.mean([row[i] for row, i in zip(log_shares, ids[1:])])
+
+
+@mutant("next_token_loss", "the last prediction is left out")
+def _(logits, ids):
+    return F.cross_entropy(logits[:-2], ids[1:-1])
+
+
+@mutant("top_p_filter", "the sorted ones chosen, the unsorted ones kept")
+def _(logits, p):
+    shares = np.sort(np.exp(logits - logits.max()))[::-1]
+    shares /= shares.sum()
+    return np.where(np.cumsum(shares) - shares < p, logits, -np.inf)
+
+
+@mutant("cached_attention", "scale √n")
+def _(X_new, W_Q, W_K, W_V, cache):
+    K, V = X_new @ W_K, X_new @ W_V
+    if cache is not None:
+        K, V = np.vstack([cache[0], K]), np.vstack([cache[1], V])
+    mask = np.tri(len(X_new), len(K), len(K) - len(X_new), dtype=bool)
+    return attend(X_new @ W_Q, K, V, mask, len(K) ** -0.5), (K, V)
+
+
+STORE = []
+
+
+@mutant("cached_attention", "kept outside the cache")
+def _(X_new, W_Q, W_K, W_V, cache):
+    if cache is None:
+        STORE.clear()
+    STORE.append(X_new)
+    X = np.vstack(STORE)
+    mask = np.tri(len(X_new), len(X), len(X) - len(X_new), dtype=bool)
+    return attend(X_new @ W_Q, X @ W_K, X @ W_V, mask, W_Q.shape[1] ** -0.5), "in STORE"
