@@ -34,6 +34,7 @@ from mhalib.grammar import BOYS as BOYS
 from mhalib.grammar import COLOURS as COLOURS
 from mhalib.grammar import FORMS, Distribution, Form, Words
 from mhalib.grammar import GIRLS as GIRLS
+from mhalib.grammar import PLACES as PLACES
 from mhalib.grammar import RELATIONS as RELATIONS
 from mhalib.grammar import SHOP as SHOP
 from mhalib.grammar import SINGULAR as SINGULAR

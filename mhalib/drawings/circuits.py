@@ -52,15 +52,15 @@ def induction(
     before = int(A[found].argmax())  # what the lower head brought there
     panel = Panel(320, PITCH * n + 50)
     middle, half = 160.0, max(width_of(word, 13) for word in words) / 2 + 6
-    panel.text(2, 14, lower_name, size=12, fill="head-1")
-    panel.text(318, 14, upper_name, "end", 12, "head-0")
+    panel.text(2, 14, lower_name, size=12, fill="head-0")
+    panel.text(318, 14, upper_name, "end", 12, "head-1")
     panel.text(2, 30, f"{A[found, before]:.2f} from “{words[before]}”", size=12, fill="soft")
     panel.text(318, 30, f"{B[query, found]:.2f} from “{words[found]}”", "end", 12, "soft")
     for i, word in enumerate(words):
         y = 58 + PITCH * i
         marked = i in (before, found, query)
         if marked:
-            colour = "head-0" if i == query else "head-1" if i == found else "edge"
+            colour = "head-1" if i == query else "head-0" if i == found else "edge"
             panel.rect(middle - half, y - 15, 2 * half, 21, stroke=colour, rx=6, stroke_width=1.5)
         panel.text(
             middle, y, word, "middle", fill="text" if marked else "soft",
@@ -75,10 +75,10 @@ def induction(
         d += f"{number(x + bow)} {number(yb)} {number(x)} {number(yb)}"
         panel.path(d, colour, max(0.7, WIDEST_FLOW * weight), stroke_opacity=0.75)
 
-    flow(before, found, float(A[found, before]), -1, "head-1")
+    flow(before, found, float(A[found, before]), -1, "head-0")
     for j in np.flatnonzero(B[query] >= 0.02):
         if j != query:
-            flow(int(j), query, float(B[query, j]), 1, "head-0")
+            flow(int(j), query, float(B[query, j]), 1, "head-1")
     alt = (
         f"Lower head: “{words[found]}” takes {A[found, before]:.2f} from “{words[before]}” before "
         f"it. Upper head: the second “{words[query]}” takes {B[query, found]:.2f} from "

@@ -251,8 +251,8 @@ def test_induction_draws_the_two_weights():
     lower[2] = [0.0, 0.75, 0.25, 0.0]
     upper[3] = [0.0, 0.0, 0.5, 0.5]
     drawing = drawings.induction(["Say", " red", " blue", " red"], lower, upper, 3)
-    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-1")] == [9.0]
-    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-0")] == [6.0]
+    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-0")] == [9.0]
+    assert [float(p.get("stroke-width")) for p in paths(drawing, "head-1")] == [6.0]
     assert "“blue” takes 0.75 from “red”" in drawing.alt
     with pytest.raises(ValueError, match=r"lower must have shape \(4, 4\), got \(3, 3\)"):
         drawings.induction(["a", "b", "c", "d"], np.eye(3), upper, 3)
