@@ -8,7 +8,7 @@ import { assign, h, rich } from "./dom.js";
  * Fill `el`. `names`: the values that Reset puts back. `top`: the row of the sentence, or null. `controls`:
  * what the row holds. `picture`: an element. `key`: an element. `numbers()`: tables,
  * [{ title, head, rows }], where the picture is no table itself. `more`: [{ label, element, opened }], further parts that open below.
- * `beside`: buttons at the end of the readout. `wide`: may use the room of the table of contents. `below`: the
+ * `beside`: buttons at the end of the readout. `below`: the
  * controls stand below the picture.
  * `first`: what Reset puts back, where a view is built anew for another model.
  *
@@ -17,18 +17,7 @@ import { assign, h, rich } from "./dom.js";
  * each change.
  */
 export function frame(model, el, stops, parts) {
-  const {
-    names,
-    top = null,
-    controls = [],
-    picture,
-    key,
-    numbers,
-    more = [],
-    beside = [],
-    wide = false,
-    below = false,
-  } = parts;
+  const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], below = false } = parts;
   const first =
     parts.first ?? model.first ?? Object.fromEntries(names.map((name) => [name, structuredClone(model.get(name))]));
   const reset = h(
@@ -63,7 +52,6 @@ export function frame(model, el, stops, parts) {
   const bar = h("div", { class: "mh-bar" }, controls, reset);
   const middle = below ? [picture, bar] : [bar, picture];
   el.append(...[top, ...middle, readout, footer, spoken, result].filter(Boolean));
-  if (wide) queueMicrotask(() => stops.push(spread(el.closest("figure")))); // when it is on the page
   stops.push(follow(picture, readout, result));
 
   let timer = null; // null: nothing was moved yet, so nothing is spoken
@@ -140,21 +128,6 @@ function follow(picture, readout, result) {
   watching.observe(picture);
   watching.observe(readout);
   return () => watching.disconnect();
-}
-
-/** From 1100 px on, let the figure go to the right end of the page's main part, at most 1400 px. */
-function spread(figure) {
-  const main = figure.closest("main") ?? figure.parentElement;
-  const measure = () => {
-    figure.classList.remove("mh-wide");
-    if (innerWidth < 1100) return;
-    const room = main.getBoundingClientRect().right - figure.getBoundingClientRect().left - 32;
-    figure.style.setProperty("--mh-room", `${Math.floor(Math.min(1400, room))}px`);
-    figure.classList.add("mh-wide");
-  };
-  measure();
-  addEventListener("resize", measure);
-  return () => removeEventListener("resize", measure);
 }
 
 /** What the colours of shares mean. */

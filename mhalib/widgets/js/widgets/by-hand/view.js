@@ -174,7 +174,6 @@ export default function byHandSheet(model, el) {
       h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-own" }), "set by you"),
       h("span", { class: "mh-key-item" }, h("i", { class: "mh-swatch mh-hatched" }), "masked"),
     ],
-    wide: true,
   });
 
   const texts = () => new Map([...cells.cells].map(([key, cell]) => [key, cell.value ?? cell.textContent]));
