@@ -149,7 +149,7 @@ def assert_equals_numpy(page, widget):
             assert float(shown) == pytest.approx(value, abs=0.0051), label
 
 
-def test_a_changed_number_runs_through_the_sheet(widget_page):
+def test_a_changed_number_runs_through_the_sheet(widget_page, settle):
     page = ready(widget_page(ByHandWidget().html()))
     assert_equals_numpy(page, ByHandWidget())
     cell = page.get_by_label("X, love, 2", exact=True)
@@ -166,7 +166,7 @@ def test_a_changed_number_runs_through_the_sheet(widget_page):
     assert_equals_numpy(page, ByHandWidget())
     for control, values in (("[value='4']", {"n": 4}), ("[value=none]", {"n": 4, "mask": "none"})):
         page.locator(control).check()
-        expect(page.get_by_label("X, too, 0", exact=True)).to_be_visible()
+        settle(page)
         assert_equals_numpy(page, ByHandWidget(**values))
 
 
@@ -212,7 +212,7 @@ def test_a_cell_shows_its_formula_with_the_numbers_and_lights_up_what_it_comes_f
         assert sorted(lit) == sorted(sources), name
 
 
-def test_arrow_keys_walk_the_sheet_and_space_paints_the_mask(widget_page):
+def test_arrow_keys_walk_the_sheet_and_space_paints_the_mask(widget_page, settle):
     page = ready(widget_page(ByHandWidget().html(), viewport={"width": 1366, "height": 768}))
     begin(page)
     focused = "document.activeElement.getAttribute('aria-label')"
@@ -223,6 +223,7 @@ def test_arrow_keys_walk_the_sheet_and_space_paints_the_mask(widget_page):
     page.get_by_label("mask, love, bats", exact=True).focus()
     page.keyboard.press("Space")
     expect(page.locator("[value=painted]")).to_be_checked()
+    settle(page)
     widget = ByHandWidget(mask="painted", hidden=[(0, 1), (0, 2)])
     assert_equals_numpy(page, widget)
     page.keyboard.press("ArrowRight")
@@ -245,6 +246,7 @@ def test_a_phone_shows_one_step_at_a_time_and_has_a_key_for_the_sign(widget_page
     expect(said(page)).to_contain_text("4 / 1.41 = 2.83")
     for _ in range(4):
         page.get_by_role("button", name="step back").tap()
+    expect(page.get_by_text("step 1 of 9: Q")).to_be_visible()
     assert tables.evaluate_all(names) == ["X", "W_Q", "Q"]
     cell = page.get_by_label("X, I, 1", exact=True)
     cell.tap()
@@ -272,15 +274,18 @@ def test_nothing_that_is_said_is_cut_off(book_page, settle):
                 inner = box.evaluate("e => e.firstChild.scrollHeight + 8 <= e.clientHeight + 1")
                 assert inner, (what, box.inner_text())
 
+            longest = max(len(mistake.says) for mistake in rung.mistakes)
             for mistake, wrong in zip(rung.mistakes, problem.wrong, strict=True):
+                if size["width"] > 400 and len(mistake.says) < longest:
+                    continue
                 for c, (cell, right) in enumerate(zip(wrong, problem.right, strict=True)):
                     if number(cell) != number(right):
                         figure.locator(".mh-cell").nth(c).fill(number(cell))
                         figure.locator(".mh-cell").nth(c).press("Enter")
                         fits((name, mistake.name))
                         break
-                figure.get_by_role("button", name="Reset").click()
-                settle(page)
+            figure.get_by_role("button", name="Reset").click()
+            settle(page)
             assert page.evaluate("document.documentElement.scrollWidth") == size["width"], name
             for _ in range(3):
                 figure.get_by_role("button", name="Hint").click()
