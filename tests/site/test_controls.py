@@ -1,5 +1,8 @@
 """Each control of the theme, pressed on every page: five widths, by mouse, touch and keyboard."""
 
+import os
+import re
+
 import pytest
 from playwright.sync_api import Error, expect
 
@@ -108,6 +111,25 @@ class Presser:
         copied = self.page.evaluate("navigator.clipboard.readText()").split("\n")
         assert [line for line in copied if line] == [line for line in typed if line]
 
+    def turn(self, way, side):
+        """The link to the page before or after leads there; True if there is one."""
+        link = self.page.locator(f".prev-next-area a.{side}")
+        if not link.count():
+            return False
+        title = link.locator(".prev-next-title").inner_text()
+        self.press(way, link)
+        expect(self.page.locator("article h1").first).to_contain_text(title.split("√")[0].strip())
+        self.page.wait_for_selector("html[data-ready]")
+        return True
+
+
+def in_order(pages, site):
+    """The pages as one reads them, each after the one whose link leads to it; then the others."""
+    order = ["index.html"]
+    while link := re.search(r'class="right-next"\s+href="([^"]+)"', (site / order[-1]).read_text()):
+        order.append(os.path.normpath(os.path.join(os.path.dirname(order[-1]), link[1])))
+    return order + sorted(set(pages) - set(order))
+
 
 def read(page, address):
     page.goto(address)
@@ -115,14 +137,17 @@ def read(page, address):
 
 
 @pytest.mark.timeout(600)
-def test_every_control_does_what_it_is_for(server, pages, reader):
+def test_every_control_does_what_it_is_for(server, site, pages, reader):
     page, complaints = reader(server, has_touch=True, reduced_motion="reduce")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     presser = Presser(page)
     each = [(WIDTHS[k % 5], WAYS[k % 3]) for k in range(15)]
+    order = in_order(pages, site)
+    assert len(order) == len(pages)
     wrong = []
-    for i, name in enumerate(pages):
-        read(page, f"{server}/{name}")
+    for i, name in enumerate(order):
+        if page.url != f"{server}/{name}":  # where the press on "next" has not led
+            read(page, f"{server}/{name}")
         contents = page.locator("#pst-page-toc-nav a").count()
         for width, way in each if name in THOROUGH else [each[i % len(each)]]:
             page.set_viewport_size({"width": width, "height": 800})
@@ -137,9 +162,13 @@ def test_every_control_does_what_it_is_for(server, pages, reader):
                 presser.theme(way)
                 presser.toggle(way)
                 presser.copy(way)
+                if presser.turn(way, "left-prev"):
+                    assert page.url == f"{server}/{order[i - 1]}"
+                    presser.turn(way, "right-next")
             except (AssertionError, Error) as mistake:
                 wrong.append(f"{name} at {width} px by {way}: {mistake}")
                 assert len(wrong) < 5, "\n".join(wrong)
                 read(page, f"{server}/{name}")  # nothing open is left behind
+        presser.turn(way, "right-next")
     assert wrong == [], "\n".join(wrong)
     assert complaints == []
