@@ -2,10 +2,12 @@
 
 import functools
 import http.server
+import importlib
 import os
 import subprocess
 import sys
 import threading
+import types
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,12 @@ def server(site):
         threading.Thread(target=http_server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{http_server.server_port}"
         http_server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def kernel_module():
+    """The kernel, in a package of the name that it has in the worker."""
+    package = types.ModuleType("course_run")
+    package.__path__ = [str(ROOT / "_ext" / "run")]
+    sys.modules["course_run"] = package
+    return importlib.import_module("course_run.kernel")

@@ -1,23 +1,12 @@
 """The extension `run` and its kernel, as the build and the worker have them."""
 
-import importlib
 import sys
-import types
 from pathlib import Path
 
 import pytest
 
 EXT = Path(__file__).parents[2] / "_ext"
 sys.path.insert(0, str(EXT))
-
-
-@pytest.fixture(scope="session")
-def kernel_module():
-    """The kernel, in a package of the name that it has in the worker."""
-    package = types.ModuleType("course_run")
-    package.__path__ = [str(EXT / "run")]
-    sys.modules["course_run"] = package
-    return importlib.import_module("course_run.kernel")
 
 
 @pytest.fixture
