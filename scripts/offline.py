@@ -24,7 +24,7 @@ FOOTER = (
 
 def reading_order(html: Path) -> list[str]:
     """The first page, then what the table of contents lists."""
-    soup = BeautifulSoup((html / "index.html").read_text("utf-8"), "html.parser")
+    soup = BeautifulSoup((html / "index.html").read_text("utf-8"), "lxml")
     links = [a["href"] for a in soup.select(".bd-sidebar-primary .bd-links a.reference.internal")]
     return list(dict.fromkeys(["index.html", *(page for page in links if page != "#")]))
 
@@ -77,7 +77,7 @@ def article(soup: BeautifulSoup, page: str, pages: list[str]) -> Tag:
 def one_document(html: Path) -> str:
     """All pages as one, in reading order; styles of the book, none of its scripts."""
     pages = {
-        page: BeautifulSoup((html / page).read_text("utf-8"), "html.parser")
+        page: BeautifulSoup((html / page).read_text("utf-8"), "lxml")
         for page in reading_order(html)
     }
     styles: dict[str, None] = {}

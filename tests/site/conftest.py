@@ -1,6 +1,7 @@
 """The book, built strictly once for all tests, and its pages."""
 
 import pytest
+from bs4 import BeautifulSoup
 
 
 @pytest.fixture(scope="session")
@@ -8,6 +9,12 @@ def pages(site) -> list[str]:
     """Return the addresses of all pages below the book's folder."""
     found = sorted(str(page.relative_to(site)) for page in site.rglob("*.html"))
     return [page for page in found if not page.startswith("_")]  # _static, and the print copy
+
+
+@pytest.fixture(scope="session")
+def soups(site, pages) -> dict[str, BeautifulSoup]:
+    """Return all pages by address, parsed; nobody changes them."""
+    return {name: BeautifulSoup((site / name).read_text("utf-8"), "lxml") for name in pages}
 
 
 @pytest.fixture(scope="session")

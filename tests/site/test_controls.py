@@ -117,7 +117,10 @@ class Presser:
         if not link.count():
             return False
         title = link.locator(".prev-next-title").inner_text()
-        self.press(way, link)
+        if way == "keyboard":
+            self.press(way, link)
+        else:  # waits until what is above it has its height
+            (link.click if way == "mouse" else link.tap)()
         expect(self.page.locator("article h1").first).to_contain_text(title.split("√")[0].strip())
         self.page.wait_for_selector("html[data-ready]")
         return True
@@ -162,7 +165,7 @@ def test_every_control_does_what_it_is_for(server, site, pages, reader):
                 presser.theme(way)
                 presser.toggle(way)
                 presser.copy(way)
-                if presser.turn(way, "left-prev"):
+                if width == 320 and presser.turn(way, "left-prev"):
                     assert page.url == f"{server}/{order[i - 1]}"
                     presser.turn(way, "right-next")
             except (AssertionError, Error) as mistake:

@@ -5,18 +5,15 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from bs4 import BeautifulSoup
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 
 
 @pytest.mark.parametrize("path", sorted(CHAPTERS.glob("*.ipynb")), ids=lambda path: path.stem)
-def test_the_book_makes_its_own_of_each_construct(site, path):
+def test_the_book_makes_its_own_of_each_construct(soups, path):
     cells = nbformat.read(path, as_version=4).cells
     text = "\n\n".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    page = BeautifulSoup(
-        (site / "chapters" / f"{path.stem}.html").read_text("utf-8"), "html.parser"
-    )
+    page = soups[f"chapters/{path.stem}.html"]
     article = page.select_one("article.bd-article")
 
     titles = re.findall(r"^> \*\*(.+)\*\*\n>\n> ", text, re.M)
