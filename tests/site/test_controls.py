@@ -11,8 +11,15 @@ WIDTHS = (320, 390, 768, 1100, 1400)
 WAYS = ("mouse", "touch", "keyboard")
 THOROUGH = {"chapters/08-train-it-yourself.html", "search.html"}  # at each width in each way
 CONTENTS_FIT, MENU_FITS = 1200, 960  # from these widths on the theme shows them as columns
-MIDDLE = """(control) => {
-  control.scrollIntoView({ block: "center" });
+# Where to press a control: in its middle, when what comes into sight above it has its height.
+MIDDLE = """async (control) => {
+  for (let before = NaN, same = 0; same < 5; ) {
+    control.scrollIntoView({ block: "center" });
+    await new Promise(requestAnimationFrame);
+    const { y } = control.getBoundingClientRect();
+    same = y === before ? same + 1 : 0;
+    before = y;
+  }
   const box = control.getBoundingClientRect();
   const middle = [box.x + box.width / 2, box.y + box.height / 2];
   const there = document.elementFromPoint(...middle);
@@ -59,7 +66,7 @@ class Presser:
         expect(dialog.locator(entry)).to_be_visible()
         assert dialog.bounding_box()["width"] <= width
         self.leave(dialog, button)
-        assert column.locator("a").count(), "the links are not back in their column"
+        expect(column.locator("a").first).to_be_attached()  # the links are back in their column
 
     def search(self, way, opener):
         page = self.page
@@ -105,10 +112,10 @@ class Presser:
         self.page.evaluate("navigator.clipboard.writeText('')")
         button = code.locator(".copybtn")
         self.press(way, button)
-        self.page.wait_for_function("async () => (await navigator.clipboard.readText()) !== ''")
+        copied = self.page.wait_for_function("() => navigator.clipboard.readText()")
+        copied = copied.json_value().split("\n")
         lines = code.locator("pre").inner_text().split("\n")
         typed = [line[4:] for line in lines if line.startswith((">>>", "..."))] or lines
-        copied = self.page.evaluate("navigator.clipboard.readText()").split("\n")
         assert [line for line in copied if line] == [line for line in typed if line]
 
     def turn(self, way, side):
@@ -117,10 +124,7 @@ class Presser:
         if not link.count():
             return False
         title = link.locator(".prev-next-title").inner_text()
-        if way == "keyboard":
-            self.press(way, link)
-        else:  # waits until what is above it has its height
-            (link.click if way == "mouse" else link.tap)()
+        self.press(way, link)
         expect(self.page.locator("article h1").first).to_contain_text(title.split("√")[0].strip())
         self.page.wait_for_selector("html[data-ready]")
         return True
