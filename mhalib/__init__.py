@@ -31,7 +31,7 @@ from mhalib.softmax import log_softmax, softmax
 from mhalib.tokenizer import Tokenizer, train_bpe
 from mhalib.vocab import cross_entropy, next_token_pairs, tied_logits
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 __all__ = [
     "Ablation", "Config", "Tokenizer", "Trace", "Transformer",
     "attention", "attention_weights", "causal_mask", "cross_entropy", "embed", "feed_forward",

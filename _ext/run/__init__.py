@@ -116,12 +116,12 @@ def write(app: Sphinx, npm: Path, wheels: Path) -> None:
     edition = digest.hexdigest()[:12]
     course = out / edition
     course.mkdir()
-    (course / "mhalib-0.1.0-py3-none-any.whl").write_bytes(library)
+    file = "{}-{}-py3-none-any.whl".format(*wheel.project())
+    (course / file).write_bytes(library)
     (course / "models.zip").write_bytes(models)
     for name in CODE:
         shutil.copyfile(HERE / name, course / name)
-    base = [*fetch.CORE, "pyodide-lock.json", packages["numpy"]["file_name"], *CODE]
-    base.append("mhalib-0.1.0-py3-none-any.whl")
+    base = [*fetch.CORE, "pyodide-lock.json", packages["numpy"]["file_name"], *CODE, file]
     setup = {
         "folder": edition,
         "folders": [edition, runtime.name],

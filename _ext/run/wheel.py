@@ -16,6 +16,12 @@ LEFT_OUT = ("mhalib/torch/", "mhalib/widgets/js/", "mhalib/widgets/static/")
 MAIN = "mhalib/weights/main.safetensors"  # the other models come when a cell needs one
 
 
+def project(root: Path = ROOT) -> tuple[str, str]:
+    """Return name and version of the library."""
+    found = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    return found["name"], found["version"]
+
+
 def contents(root: Path = ROOT) -> dict[str, bytes]:
     """Return the wheel's files by their path in it."""
     files = {}
@@ -25,11 +31,11 @@ def contents(root: Path = ROOT) -> dict[str, bytes]:
         other = path.suffix == ".safetensors" and name != MAIN
         if path.is_file() and data and not other and not name.startswith(LEFT_OUT):
             files[name] = path.read_bytes()
-    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    about = f"{project['name']}-{project['version']}.dist-info"
+    name, version = project(root)
+    about = f"{name}-{version}.dist-info"
     files[f"{about}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
-    ).encode()
+        f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+    )
     files[f"{about}/WHEEL"] = b"Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     lines = []
     for name, data in files.items():
