@@ -4,6 +4,7 @@ import re
 from unicodedata import normalize
 
 import pytest
+from bs4 import BeautifulSoup
 from pypdf import PdfReader
 
 from mhalib.by_hand import RUNGS
@@ -51,6 +52,15 @@ def test_a_key_holds_the_answers_and_the_mistakes_and_a_sheet_does_not(pdf, name
     for problem in problems:
         asked = [grid for grid in problem.grids if grid.asked]
         assert all(re.sub(r"\s", "", grid.name) in sheet for grid in asked)
+
+
+def test_what_is_asked_is_empty_on_a_sheet_and_filled_in_its_key():
+    html = BeautifulSoup(document(), "html.parser")
+    sheets, keys = html.select("section:not(.key)"), html.select("section.key")
+    for rung, sheet, key in zip(RUNGS.values(), sheets, keys, strict=True):
+        wanted = [number(right) for problem in tasks(rung, 1) for right in problem.right]
+        assert [cell.get_text() for cell in sheet.select(".mh-asked")] == [""] * len(wanted)
+        assert [cell.get_text() for cell in key.select(".mh-asked")] == wanted
 
 
 def test_editions_have_other_numbers_than_each_other_and_than_the_page():

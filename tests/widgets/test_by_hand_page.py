@@ -83,17 +83,24 @@ def test_a_known_mistake_is_named_and_a_slip_is_not(widget_page):
 def test_hints_go_from_the_rule_to_the_value_and_a_shown_answer_does_not_count(
     widget_page,
 ):
-    page = ready(widget_page(PracticeWidget(rung="scores").html()))
-    problem = shipped("scores")[0]
+    page = ready(widget_page(PracticeWidget(rung="score").html()))
+    problem = shipped("score")[0]
+    value = number(problem.right[0])
     hint = page.get_by_role("button", name="Hint")
-    for text in ("the row of Q", problem.steps[0], f"It is {number(problem.right[0])}"):
+    for text in ("add the products", problem.steps[0], f"It is {value}"):
         hint.click()
         expect(said(page)).to_contain_text(text)
+    page.locator(".mh-cell").fill(value)
+    page.keyboard.press("Enter")
+    expect(said(page)).to_contain_text("New numbers, and this time without")
+    page.get_by_role("button", name="New numbers").click()
+    expect(page.locator("[data-verdict=empty]")).to_have_count(1)
     page.get_by_role("button", name="Answer").click()
-    expect(said(page)).to_contain_text("All right")
+    expect(said(page)).to_contain_text("New numbers, and this time without")
     assert page.get_by_text("solved:").count() == 0
     page.get_by_role("button", name="Reset").click()
-    expect(page.locator("[data-verdict=empty]")).to_have_count(3)
+    expect(page.locator("[data-verdict=empty]")).to_have_count(1)
+    assert page.locator("td").nth(1).inner_text() == number(problem.grids[0].given[0][0])
 
 
 def test_what_was_typed_and_solved_is_remembered_and_no_part_of_a_link(widget_page):
@@ -137,6 +144,27 @@ def test_what_is_typed_into_a_cell_stays_text(widget_page, settle, widget):
 
 
 # ------------------------------------------------------------------------------ the sheet
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"values": {"X.0.0": 1001}}, "must lie in ±1000, got 1001"),
+        ({"values": {"X.4.0": 1}}, "is no name like"),
+        ({"values": {"mask.0.0": 1}}, "is no name like"),
+        ({"n": 5}, "n must be at most 4, got 5"),
+        ({"mask": "padding"}, "mask must be one of"),
+    ],
+)
+def test_values_beyond_the_sheet_are_refused(widget_page, values, message):
+    """In Python by an error, in a link by leaving them out."""
+    with pytest.raises(ValueError, match=message):
+        ByHandWidget(**values)
+    page = widget_page(ByHandWidget().html())
+    page.evaluate("state => { location.hash = 'by-hand=' + state; }", json.dumps(values))
+    page.reload()
+    ready(page)
+    assert_equals_numpy(page, ByHandWidget())
+
+
 def assert_equals_numpy(page, widget):
     for name, A in widget.trace.items():
         for (i, j), value in np.ndenumerate(A):
