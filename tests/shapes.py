@@ -23,7 +23,7 @@ from jaxtyping import jaxtyped
 
 MODULES = ["embedding", "softmax", "masks", "attention", "heads", "multihead", "activations",
            "layers", "vocab", "sampling", "model.config", "model.padding", "model.ablation",
-           "model.trace", "model.transformer"]  # fmt: skip
+           "model.trace", "model.parameters", "model.transformer"]  # fmt: skip
 IN_TORCH = ["embedding", "softmax", "masks", "attention", "heads", "multihead", "activations",
             "layers", "vocab", "model"]  # fmt: skip
 METHODS = {"trace": "forward", "decode": "decode"}  # of torch's Transformer: as in NumPy

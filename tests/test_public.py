@@ -77,7 +77,16 @@ def test_reading_order_is_the_dependency_order():
         "tokenizer", "embedding", "softmax", "masks", "attention", "heads", "multihead",
         "activations", "layers", "vocab", "sampling",
     ]  # fmt: skip
-    rooms = ["config", "ablation", "trace", "files", "padding", "transformer", "shipped"]
+    rooms = [
+        "config",
+        "ablation",
+        "trace",
+        "files",
+        "parameters",
+        "padding",
+        "transformer",
+        "shipped",
+    ]
     order = [*modules, *(f"model.{room}" for room in rooms)]
     folder = Path(mhalib.__file__).parent
     assert {path.stem for path in (folder / "model").glob("[a-z]*.py")} == set(rooms)

@@ -1,14 +1,16 @@
 """The whole machine: ids → logits, with every intermediate kept (capstone).
 
 A room for each part: `config` the shape, `trace` what a pass computes, `ablation` what can be taken
-out, `transformer` the model, `files` how it is stored, `shipped` the course's own.
+out, `parameters` the numbers, `transformer` the model, `files` how they are stored, `shipped` the
+course's own.
 """
 
 from mhalib.model.ablation import Ablation
 from mhalib.model.config import Config, init_parameters, layer_shapes, parameter_shapes
+from mhalib.model.parameters import GRID
 from mhalib.model.shipped import WEIGHTS, load_model, load_tokenizer
 from mhalib.model.trace import Cache, Trace
-from mhalib.model.transformer import GRID, Transformer
+from mhalib.model.transformer import Transformer
 
 __all__ = [
     "GRID", "WEIGHTS", "Ablation", "Cache", "Config", "Trace", "Transformer", "init_parameters",
