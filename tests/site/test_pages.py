@@ -298,11 +298,19 @@ CONTRASTS = """() => {
 
 def test_printing_from_the_dark_is_printing_from_the_light(server, reader):
     page, _ = reader(server, color_scheme="dark")
-    for name in ("chapters/04-scaling.html", "chapters/api.html"):
+    for name in ("chapters/04-scaling.html", "chapters/by-hand.html", "chapters/api.html"):
         page.goto(f"{server}/{name}")
         page.wait_for_selector("html[data-ready]")
+        for widget in page.locator("figure[data-live]").all():
+            widget.scroll_into_view_if_needed()
+            widget.locator(".mh-foot").wait_for()
         page.emulate_media(media="print")
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        for widget in page.locator(
+            "figure.mhalib-widget"
+        ).all():  # what was live is a picture again
+            expect(widget.locator(".mhalib-picture")).to_be_visible()
+            expect(widget.locator(".mhalib-live")).to_be_hidden()
         assert page.evaluate(CONTRASTS) == []
         (title,) = page.locator("h1:visible").all_inner_texts()
         assert "\\" not in title
