@@ -362,6 +362,14 @@ def test_a_phone_has_room_for_it(home):
     for button in page.locator(".run-run").all()[:3]:
         box = button.bounding_box()
         assert box["x"] >= 0 and box["x"] + box["width"] <= 360 and box["height"] >= 24
+    covered = """() => [...document.querySelectorAll("details + .run-run")].filter((run) => {
+      const title = document.createRange();
+      title.selectNodeContents(run.previousElementSibling.querySelector("summary"));
+      const { left, top, bottom } = run.getBoundingClientRect();
+      return [...title.getClientRects()].some((box) =>
+        box.width && box.right > left && box.bottom > top && box.top < bottom);
+    }).length"""
+    assert page.locator(".cell > details + .run-run").count() and page.evaluate(covered) == 0
     page.set_viewport_size({"width": 1280, "height": 800})
 
 
