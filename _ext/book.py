@@ -158,6 +158,18 @@ def plain_title(html: str) -> str:
     return escape(title.get_text())
 
 
+TABLE = re.compile(r"<table\b.*?</table>", re.S)
+_CORNER = re.compile(r'<th class="(head[^"]*)">\s*(?:<p>\s*</p>)?\s*</th>')
+_FIRST = re.compile(r'(<tr class="row-\w+">)<td([^>]*)>(.*?)</td>', re.S)
+
+
+def head_rows(table: re.Match[str]) -> str:
+    """With an empty corner, which is no header, the first cell of each row is one."""
+    text, corners = _CORNER.subn(r'<td class="\1"></td>', table[0], count=1)
+    head, body, rows = text.partition("<tbody>")
+    return head + body + (_FIRST.sub(r'\1<th scope="row"\2>\3</th>', rows) if corners else rows)
+
+
 def _address(asset: Any) -> str:
     """What tells scripts and styles apart: the file, or the text of one without a file."""
     return str(
@@ -173,12 +185,11 @@ def prepare_page(
     body = re.sub(r"<script>kernelName = [^<]*</script>", "", body)
     # roles that no longer exist in ARIA, or that promise children that are not there
     body = re.sub(r' role="(?:list|doc-biblioentry)"', "", body)
-    # an empty corner of a table is no header
-    corner = r'<th class="(head[^"]*)">\s*(?:<p>\s*</p>)?\s*</th>'
-    body = re.sub(corner, r'<td class="\1"></td>', body)
+    body = TABLE.sub(head_rows, body)
     # what the style would else ask of each element again as the page grows, with `:has()`
     body = body.replace(f"{HTML_OUTPUT}{FIGURE}", f'{HTML_OUTPUT[:-2]} with-widget">{FIGURE}')
     widgets = set(WIDGET.findall(body))
+    body = body.replace(FIGURE, f"{FIGURE} data-live")  # its room, before the script comes
     kinds = {"course-front": pagename == app.config.root_doc, "course-wide": bool(widgets & WIDE)}
     context["page_classes"] = " ".join(name for name, true in kinds.items() if true)
     styles = (context[f"theme_pygments_{mode}_style"] for mode in ("light", "dark"))

@@ -62,6 +62,7 @@ QUIET = """new Promise((done) =>
 def live(page: Page) -> None:
     figure = page.locator("figure.mhalib-widget").first
     figure.scroll_into_view_if_needed()
+    page.mouse.move(1, 1)  # a reader's first sign
     figure.locator(".mhalib-live > *").nth(1).wait_for()
     page.evaluate("document.querySelector('figure.mhalib-widget').scrollIntoView()")
     page.evaluate(QUIET)

@@ -63,7 +63,51 @@ def machine_picture(widget: MachineWidget) -> str:
                 svg.tag("rect", x=WORDS, y=y + down, width=float(132 * p), height=5, fill=color)
             )
     height = max(rows[-1] + pitch, first + 36 * len(top))
-    return f"{svg.picture(said, WIDTH, round(height), *parts)}<p>{escape(said)}</p>"
+    lying = svg.picture(said, WIDTH, round(height), *parts)
+    if widget.landing:  # a first page is read on a phone, too, before anything is live
+        words = [(name, float(full[i])) for name, i in zip(names, top, strict=True)]
+        standing = svg.picture(said, 348, 760, *_standing(tokens, at, layers, words))
+        lying = (
+            f'<div class="mh-lying">{lying}</div>'
+            f'<div class="mh-standing"><p>{escape(widget.text)}</p>{standing}</div>'
+        )
+    return f"{lying}<p>{escape(said)}</p>"
+
+
+def _standing(
+    tokens: list[str], at: int, layers: list[Any], words: list[tuple[str, float]]
+) -> list[str]:
+    """Return the parts of the picture turned: tokens side by side, layers downwards."""
+    columns = [2 + (i + 0.5) * min(26.5, 344 / len(tokens)) for i in range(len(tokens))]
+    end = 90 + 166 * len(layers)
+    parts = []
+    for i, (x, token) in enumerate(zip(columns, tokens, strict=True)):
+        line = {"stroke": "#2257c4"} if i == at else {}
+        parts.append(
+            svg.tag(
+                "rect", x=x - 8, y=64, width=16, height=end - 68, rx=8,
+                fill="#8592ad", fill_opacity=0.2, **line,
+            )
+        )  # fmt: skip
+        bold: dict[str, Any] = {"font_weight": 700} if i == at else {}
+        parts.append(
+            svg.text(x + 4, 58, token, size=13, transform=f"rotate(-90 {x + 4} 58)", **bold)
+        )
+    for number, weights in enumerate(layers):
+        y = 90.0 + 166 * number
+        parts.append(
+            svg.tag("rect", x=0, y=y, width=348, height=36, rx=6, fill="#8592ad", fill_opacity=0.12)
+        )
+        parts.append(svg.text(9, y + 23, f"layer {number}", size=13, font_weight=600))
+        if weights is not None:
+            parts.append(_flows(weights, at, columns, y + 38, y + 150, 16, turned=True))
+    parts.append(svg.text(1, end + 22, f"after “{tokens[at]}”", size=13, font_weight=600))
+    for k, (word, p) in enumerate(words[:5]):
+        y = end + 50.0 + 25 * k
+        parts.append(svg.text(0, y, word, size=13))
+        parts.append(svg.tag("rect", x=92, y=y - 7, width=160 * p, height=5, fill="#2257c4"))
+        parts.append(svg.text(348, y, f"{p:.3f}", "end", 13))
+    return parts
 
 
 def _road(y: float, size: float, chosen: bool) -> str:
@@ -75,7 +119,13 @@ def _road(y: float, size: float, chosen: bool) -> str:
 
 
 def _flows(
-    weights: NDArray[Any], at: int, rows: list[float], x0: float, x1: float, size: float
+    weights: NDArray[Any],
+    at: int,
+    rows: list[float],
+    x0: float,
+    x1: float,
+    size: float,
+    turned: bool = False,
 ) -> str:
     """Return the flows of one layer: strong to the chosen token, faint to the others."""
     heads = len(weights)
@@ -86,10 +136,10 @@ def _flows(
         shift = (head - (heads - 1) / 2) * lane
         faint = []
         for i, j in np.argwhere(W >= 0.04):
-            d = (
-                f"M{x0:.0f} {rows[j] + shift:.0f}C{x0 + bend:.0f} {rows[j] + shift:.0f} "
-                f"{x1 - bend:.0f} {rows[i] + shift:.0f} {x1:.0f} {rows[i] + shift:.0f}"
-            )
+            from_, to = rows[j] + shift, rows[i] + shift
+            points = [(x0, from_), (x0 + bend, from_), (x1 - bend, to), (x1, to)]
+            start, *rest = (f"{y:.0f} {x:.0f}" if turned else f"{x:.0f} {y:.0f}" for x, y in points)
+            d = f"M{start}C{' '.join(rest)}"
             width = max(0.8, round(lane * float(W[i, j]), 1))
             if i == at:
                 drawn.append(svg.tag("path", d=d, fill="none", stroke=color, stroke_width=width))

@@ -1,6 +1,7 @@
 """What makes the pages quick on a phone, and what must not be lost by it."""
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "is_mobile": True, "has_touch": True}
 
@@ -84,3 +85,78 @@ def test_a_page_comes_back_to_the_place_where_it_was_left(server, reader):
     page.wait_for_selector("html[data-ready]", state="attached")
     until_at_rest(page)
     assert page.evaluate(TOP, name) == pytest.approx(left, abs=2)
+
+
+SIGNS = {
+    "pointer": lambda page: page.mouse.move(200, 400),
+    "finger": lambda page: page.touchscreen.tap(200, 200),
+    "key": lambda page: page.keyboard.press("Shift"),
+    "focus": lambda page: page.evaluate(
+        "document.querySelector('main .theme-switch-button').focus()"
+    ),
+    "scroll": lambda page: page.evaluate("scrollBy(0, 50)"),
+}
+
+
+@pytest.mark.parametrize("sign", SIGNS)
+def test_nothing_is_fetched_or_computed_before_the_readers_first_sign(sign, server, reader):
+    page, _ = reader(server, **PHONE)
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{server}/index.html")
+    page.wait_for_selector("html[data-ready]", state="attached")
+    until_at_rest(page)
+    assert page.locator(".mhalib-live").count() == 0
+    assert not [url for url in asked if "/models/" in url]
+    SIGNS[sign](page)
+    page.wait_for_selector(".mhalib-live .mh-picture", state="attached")
+
+
+def test_a_link_to_a_widget_makes_it_live(server, reader):
+    page, _ = reader(server, **PHONE)
+    page.goto(f"{server}/chapters/04-scaling.html#scaling=d_k:512")
+    page.wait_for_selector(".mhalib-live .mh-picture", state="attached")
+
+
+@pytest.mark.parametrize("width, height", [(390, 844), (360, 640), (1366, 768)])
+def test_a_widget_goes_live_in_the_room_of_its_picture(width, height, site, pages, server, reader):
+    """So nothing below it moves; the room is there from the first paint on."""
+    page, _ = reader(server, viewport={"width": width, "height": height})
+    grown, count = [], 0
+    for name in pages:
+        if 'class="mhalib-widget"' not in (site / name).read_text("utf-8"):
+            continue
+        page.goto(f"{server}/{name}", wait_until="domcontentloaded")
+        figure = page.locator("figure.mhalib-widget").first
+        room = figure.evaluate("f => f.getBoundingClientRect().height")
+        page.wait_for_selector("html[data-ready]", state="attached")
+        figure.evaluate("f => f.scrollIntoView()")
+        figure.locator(".mhalib-live .mh-foot").wait_for(state="attached")
+        until_at_rest(page)
+        live = figure.evaluate("f => f.getBoundingClientRect().height")
+        if abs(live - room) > 1:
+            grown.append(f"{name}: {room} -> {live}")
+        count += 1
+    assert grown == []
+    assert count > 8
+
+
+def test_without_script_nothing_waits_for_one(server, reader):
+    page, _ = reader(server, **PHONE, java_script_enabled=False)
+    page.goto(f"{server}/chapters/03-single-head.html")
+    assert page.locator(".sidebar-toggle:visible").count() == 0
+    figure = page.locator("figure.mhalib-widget").first
+    assert figure.locator("figcaption").is_visible()
+    assert figure.locator(".mhalib-picture").bounding_box()["height"] < 800
+
+
+@pytest.mark.parametrize("name", ["03-single-head", "07-vocab-head", "conventions"])
+def test_a_finger_finds_everything_and_tables_their_headers(name, server, reader):
+    """Two rules that axe leaves out by itself, on a phone."""
+    page, _ = reader(server, **PHONE)
+    page.goto(f"{server}/chapters/{name}.html")
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.add_style_tag(content="article section { content-visibility: visible !important; }")
+    options = {"runOnly": ["target-size", "td-has-header"], "preload": False}
+    result = Axe().run(page, options=options)
+    assert not result.violations_count, result.generate_report()

@@ -77,7 +77,7 @@ def book_page(chromium, server, site):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
         figure = page.locator("figure.mhalib-widget").first
-        to_its_top = "f => scrollTo(0, f.getBoundingClientRect().top + scrollY - 56)"
+        to_its_top = "f => { f.style.scrollMarginTop = '-8px'; f.scrollIntoView(); }"
         figure.evaluate(to_its_top)  # a widget goes live when it comes near
         page.locator(".mh-foot").first.wait_for()
         page.wait_for_function("document.readyState === 'complete'")

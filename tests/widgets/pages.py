@@ -8,6 +8,7 @@ LONG = " ".join(["bats cave"] * 16)  # 32 tokens
 
 def ready(page):
     """Wait for the live widgets, and for the losses by relation if they have them."""
+    page.mouse.move(1, 1)  # a reader's first sign
     for figure in reversed(page.locator("figure[data-live]").all()):
         figure.scroll_into_view_if_needed()  # they come alive when they come near
         figure.locator(".mhalib-live > *").nth(1).wait_for()

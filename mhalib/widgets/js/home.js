@@ -35,9 +35,20 @@ export class PageModel {
   }
 }
 
+/** Until the reader does something, a page is only to be read, and nothing is fetched or computed. */
+const firstSign = new Promise((resolve) => {
+  const kinds = ["pointermove", "pointerdown", "wheel", "scroll", "keydown", "focusin"];
+  const seen = () => {
+    for (const kind of kinds) removeEventListener(kind, seen, true);
+    resolve();
+  };
+  for (const kind of kinds) globalThis.addEventListener?.(kind, seen, { capture: true, passive: true });
+  if (globalThis.scrollY > 0) seen(); // a link led into the page, or the reader came back to it
+});
+
 /**
- * Make a figure live when it comes near the screen: as soon as the widget is there it takes the place of the
- * picture, which stays for print.
+ * Make a figure live when it comes near the screen of a reader who does something: as soon as the widget is
+ * there it takes the place of the picture, which stays for print.
  */
 function enliven(figure, views) {
   const kind = figure.dataset.widget;
@@ -56,7 +67,7 @@ function enliven(figure, views) {
     },
     { rootMargin: "100% 0px" },
   );
-  near.observe(figure);
+  firstSign.then(() => near.observe(figure));
 }
 
 function start(figure, view, name, state) {

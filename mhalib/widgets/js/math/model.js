@@ -6,8 +6,17 @@ import { BLOCKS, layerNorm } from "./layers.js";
 import { add, matmul, matrix, row, transpose } from "./tensor.js";
 
 /** Undo the packing of mhalib/widgets/models.py: { config, tensors: [[name, shape]], grid, data }. */
-export function unpack({ config, tensors, grid, data }) {
-  const numbers = grid ? multiples(data, grid) : new Float64Array(viewBytes(data).slice().buffer);
+export function unpack(packed) {
+  const steps = unpacking(packed);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same in steps, so that a page can answer its reader in between. */
+export function* unpacking({ config, tensors, grid, data }) {
+  const numbers = grid ? yield* multiples(data, grid) : new Float64Array(viewBytes(data).slice().buffer);
   const parameters = {};
   let at = 0;
   for (const [name, shape] of tensors) {
@@ -22,11 +31,12 @@ function viewBytes(view) {
 }
 
 /** Undo `shrink`: all lower bytes, then all upper ones; 0, 1, 2, 3 … stand for 0, −1, 1, −2 … times `grid`. */
-function multiples(text, grid) {
+function* multiples(text, grid) {
   const bytes = atob(text);
   const count = bytes.length / 2;
   const numbers = new Float64Array(count);
   for (let i = 0; i < count; i++) {
+    if (i % 16384 === 16383) yield;
     const unsigned = bytes.charCodeAt(i) | (bytes.charCodeAt(count + i) << 8);
     numbers[i] = ((unsigned >> 1) ^ -(unsigned & 1)) * grid;
   }

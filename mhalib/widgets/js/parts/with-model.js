@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { nextWordDistribution } from "../math/language.js";
-import { unpack } from "../math/model.js";
+import { unpacking } from "../math/model.js";
 import { Tokenizer } from "../math/tokenizer.js";
 
 const home = globalThis.document?.currentScript?.src;
@@ -29,17 +29,28 @@ function request(name) {
 }
 
 const unpacked = new WeakMap();
+const pause = () => new Promise((done) => setTimeout(done));
 
+/** What was packed, each part in a task of its own, so that a phone can answer its reader in between. */
 function ready(packed) {
-  if (!unpacked.has(packed)) {
-    unpacked.set(packed, {
-      transformer: packed.config && unpack(packed),
-      tokenizer: packed.merges && new Tokenizer(packed.merges),
-      grammar: packed.grammar ?? packed,
-      variants: packed.variants,
-    });
-  }
+  if (!unpacked.has(packed)) unpacked.set(packed, unpackInSteps(packed));
   return unpacked.get(packed);
+}
+
+async function inSteps(steps) {
+  for (;;) {
+    await pause();
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+async function unpackInSteps(packed) {
+  const transformer = packed.config && (await inSteps(unpacking(packed)));
+  await pause();
+  const tokenizer = packed.merges && new Tokenizer(packed.merges);
+  await pause();
+  return { transformer, tokenizer, grammar: packed.grammar ?? packed, variants: packed.variants };
 }
 
 /**
@@ -50,11 +61,10 @@ function ready(packed) {
 async function courseModel(model, variant) {
   const name = model.get("model");
   request(name); // at the same time as the next
-  const [{ tokenizer, variants: known }, { grammar }] = (await Promise.all(["tokenizer", "grammar"].map(request))).map(
-    ready,
-  );
+  const parts = ["tokenizer", "grammar"].map(async (part) => ready(await request(part)));
+  const [{ tokenizer, variants: known }, { grammar }] = await Promise.all(parts);
   const variants = Object.values(known[variant] ?? {}).includes(name) ? known[variant] : {};
-  const { transformer } = ready(await request(variants[model.get(variant)] ?? name));
+  const { transformer } = await ready(await request(variants[model.get(variant)] ?? name));
   return { transformer, tokenizer, grammar, variants };
 }
 
@@ -108,7 +118,10 @@ export function withModel(model, el, build, variant = null) {
     const turn = ++wanted;
     try {
       const course = model.get("_model")
-        ? await sentModel(model, asks).then((sent) => ({ ...ready(sent), variants: sent.variants?.[variant] ?? {} }))
+        ? await sentModel(model, asks).then(async (sent) => ({
+            ...(await ready(sent)),
+            variants: sent.variants?.[variant] ?? {},
+          }))
         : await courseModel(model, variant);
       if (turn === wanted) rebuild(course);
     } catch (error) {
