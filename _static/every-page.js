@@ -97,12 +97,18 @@
     addEventListener("pagehide", () => sessionStorage.setItem("menu", menu.scrollTop));
   }
 
-  // ---- heights of sections that a phone has not laid out yet; layout.html reads them when the page comes back
-  addEventListener("pagehide", () => {
-    const sections = all(".bd-article > section > section");
-    const heights = sections.map((section) => `#${CSS.escape(section.id)} { contain-intrinsic-size: auto ${section.offsetHeight}px; }`);
-    sessionStorage.setItem(`heights ${location.pathname}`, heights.join(""));
-  });
+  // ---- the place where the page is left, as a section and how far its top is; layout.html reads it
+  const leave = () => {
+    const places = all(".bd-article > section, .bd-article > section > section").map((part) => [
+      part.id,
+      part.getBoundingClientRect().top,
+    ]);
+    const place = places.filter(([, top]) => top < 0).at(-1);
+    if (place) sessionStorage.setItem(`place ${location.pathname}`, JSON.stringify(place));
+    else sessionStorage.removeItem(`place ${location.pathname}`);
+  };
+  addEventListener("pagehide", leave);
+  document.addEventListener("visibilitychange", () => document.hidden && leave());
 
   // ---- the page's contents mark the heading that is being read
   const entries = all("#pst-page-toc-nav a");

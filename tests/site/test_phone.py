@@ -68,7 +68,7 @@ def test_a_link_into_a_lesson_leads_to_its_place(name, server, reader):
 
 
 def test_a_page_comes_back_to_the_place_where_it_was_left(server, reader):
-    """Though the sections above it are not laid out again: it knows how high they were."""
+    """Then it is laid out whole: with guessed heights the place would be another."""
     page, _ = reader(server, **PHONE)
     page.goto(f"{server}/{LESSON}")
     page.wait_for_selector("html[data-ready]", state="attached")
