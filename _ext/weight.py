@@ -46,6 +46,8 @@ def build_stylesheet(static: Path, pages: Path, sheets: list[str]) -> None:
 
 def one_stylesheet(app: Sphinx) -> None:
     static = Path(app.outdir) / "_static"
+    if not (static / THEME[0]).exists():
+        return  # no page was out of date: no sheet was copied again, and book.css stands
     build_stylesheet(static, Path(app.outdir), sheets(app))
     for sheet in static.rglob("*.css"):
         if sheet.name != "book.css":

@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bs4 import BeautifulSoup
@@ -230,3 +231,13 @@ def test_a_drawing_on_a_page_and_what_it_cannot_draw():
     for text in (".. drawing:: here\n\n   lesson: 9\n", ".. drawing:: nothing\n"):
         with pytest.raises(Exception, match="lesson must be one of|no attribute 'nothing'"):
             publish_string(text, writer_name="html5", settings_overrides=loud)
+
+
+def test_a_build_in_which_nothing_was_out_of_date_keeps_the_stylesheet(tmp_path):
+    from weight import one_stylesheet
+
+    sheet = tmp_path / "_static" / "book.css"
+    sheet.parent.mkdir()
+    sheet.write_text("p{margin:0}")  # of the build before; Sphinx copies no sheet for this one
+    one_stylesheet(SimpleNamespace(outdir=tmp_path))
+    assert sheet.read_text() == "p{margin:0}"
