@@ -21,7 +21,7 @@ from mhalib.checks.kinds import of_list, of_mask, of_shape
 from mhalib.checks.patterns import PATTERNS, function_of, not_finite
 from mhalib.checks.places import where
 from mhalib.checks.run import Outcome, run, run_all
-from mhalib.checks.seen import Seen, has_dtype, holds_arrays, largest, parts, with_other
+from mhalib.checks.seen import Seen, has_dtype, holds_arrays, largest, others_of, parts
 from mhalib.checks.values import close, in_numpy, is_float, same
 
 Array = NDArray[Any]
@@ -109,7 +109,12 @@ class Findings:
         )
         if len(yours) == len(wrong[0].right) or list(yours) == list(right):
             return ""
-        return f"It keeps {_ids(yours)}. Right is {_ids(right)}."
+        if list(yours[:8]) != list(right[:8]):
+            return f"It keeps {_ids(yours)}. Right is {_ids(right)}."
+        missing, extra = np.setdiff1d(right, yours), np.setdiff1d(yours, right)
+        texts = [f"It cuts off {_ids(missing)}, which should stay."] * bool(len(missing))
+        texts += [f"It keeps {_ids(extra)}, which should go."] * bool(len(extra))
+        return " ".join(texts)
 
     def _added(self, wrong: list[Seen]) -> str:
         """Tell an argument that was added to, subtracted from or multiplied into the result."""
@@ -143,10 +148,10 @@ class Findings:
         """Tell an argument without effect: with another one the result stays the same."""
         most = max(len(s.case.args) for s in self.seen)
         for k in range(most):
-            pool = [s.case for s in self.seen if len(s.case.args) > k and s.outcome.error is None]
-            pool = sorted(pool, key=lambda case: case.size)[-6:]
-            others = [with_other(case, k) for case in pool]
-            tried = [(a, b) for a, b in zip(pool, others, strict=True) if b is not None]
+            called = [s for s in self.seen if len(s.case.args) > k and s.outcome.error is None]
+            pool = [s.case for s in called if s.wrong][:1]
+            pool += sorted((s.case for s in called), key=lambda case: case.size)[-6:]
+            tried = [(case, other) for case in pool for other in others_of(case, k)]
             if len(tried) < 2:
                 continue
             olds, news = [a for a, _ in tried], [b for _, b in tried]
@@ -266,7 +271,7 @@ class Findings:
                     return f"With a {name} it is right, without it is wrong."
         if all(has_dtype(case, "float32") for case in wrong):
             return "It is right for float64 and wrong for float32 numbers."
-        if min(map(largest, wrong)) > max(map(largest, right)):
+        if min(map(largest, wrong)) > max(20, *map(largest, right)):
             return "It is right as long as the numbers are small, and wrong for large ones."
         notes = {case.note for case in wrong}
         if notes == {wrong[0].note} and wrong[0].note:

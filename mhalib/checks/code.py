@@ -61,6 +61,14 @@ def reader_line(error: BaseException | None) -> str:
 
 def uses_torch(function: Any) -> bool:
     """Return whether `function`, or a function it calls, refers to torch."""
+    return _uses(function, "torch")
+
+
+def uses_numpy(function: Any) -> bool:
+    return _uses(function, "numpy")
+
+
+def _uses(function: Any, library: str) -> bool:
     torch = sys.modules.get("torch")
     if torch is None:
         return False
@@ -68,7 +76,7 @@ def uses_torch(function: Any) -> bool:
     while waiting:
         item = waiting.pop()
         if isinstance(item, torch.nn.Module):
-            return True
+            return library == "torch"
         item = inspect.unwrap(item) if callable(item) else item
         code = getattr(item, "__code__", None)
         if not isinstance(code, CodeType) or code in seen:
@@ -81,7 +89,9 @@ def uses_torch(function: Any) -> bool:
                 if isinstance(value, ModuleType)
                 else getattr(value, "__module__", "")
             )
-            if str(home).partition(".")[0] == "torch" or isinstance(value, torch.nn.Module):
+            if isinstance(value, torch.nn.Module):
+                home = "torch"
+            if str(home).partition(".")[0] == library:
                 return True
             if callable(value):
                 waiting.append(value)

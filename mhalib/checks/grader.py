@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mhalib._stream import printable
-from mhalib.checks.code import uses_torch
+from mhalib.checks.code import uses_numpy, uses_torch
 from mhalib.checks.exercise import Exercise, Function
 from mhalib.checks.exercises import EXERCISES
 from mhalib.checks.judge import Judge, unsolved
@@ -90,11 +90,14 @@ def meant_for(judge: Judge, torch_dtype: str | None) -> bool:
     """Return whether a function that `judge` found wrong is rather meant for another kind of input.
 
     So it is if it is right on the first inputs of that kind, tensors of `torch_dtype` or arrays,
-    and answers in kind, and was wrong on the same inputs before.
+    and answers in kind, and was wrong on the same inputs before. What computes with NumPy alone is
+    not meant for tensors.
     """
     exercise = judge.exercise
     cases = exercise.searched[:3]
     if not any(Judge.fails(s) for s in judge.seen[:3]):
+        return False
+    if torch_dtype and uses_numpy(judge.original) and not uses_torch(judge.original):
         return False
     how: dict[str, Any] = {**judge.how, "torch_dtype": torch_dtype}
     outcomes, _ = run_all(exercise, judge.function, cases, **how)

@@ -97,26 +97,34 @@ class Judge:
         )
 
     def batch(self, batches: Sequence[Seen]) -> Result:
-        """Answer a function that is right without batch axes, and not with them."""
+        """Answer a function that is right for the cases, and not for all numbers of axes."""
         s = next(s for s in batches if self.fails(s))
         if s.outcome.late or s.outcome.changed is not None:
             return self.misuse(s)
-        first = self.exercise.argument_names[0]
+        first, shape = self.exercise.argument_names[0], s.case.args[0].shape
         plain = self.exercise.cases[0].args[0].ndim
+        fewest = min(seen.case.args[0].ndim for seen in self.seen)
+        axes = sorted({seen.case.args[0].ndim for seen in self.seen})
+        wrong = {seen.case.args[0].ndim for seen in batches if self.fails(seen)}
+        right = [str(n) for n in axes if n not in wrong]
         texts = [
-            f"Without further axes in front it is right. Here {first} has shape "
-            f"{s.case.args[0].shape}, and any number of axes may stand in front of the last "
-            f"{plain}. "
+            f"It is right where {first} has {' or '.join(right)} axes. "
+            .replace(" 1 axes", " 1 axis") * bool(right)
+            + f"Here {first} has shape {shape}, and any number of axes may stand in front of the "
+            f"last{f' {fewest}' * (fewest > 1)}. "
             "Count axes from the end, −1, −2, …, and keep those in front."
-        ]
+        ]  # fmt: skip
+        title = "right without batch axes, not with them"
+        if len(shape) < plain:
+            title = "right for rows, not for a single vector"
+        elif any(not self.fails(b) and b.case.args[0].ndim > plain for b in batches):
+            title = "right with some batch axes, not with all"
         if s.outcome.error is not None:
             texts += self.error_texts(s.outcome.error)
         elif isinstance(s.outcome.value, np.ndarray) and s.outcome.value.shape != s.right.shape:
             texts.append(f"Shape {s.outcome.value.shape} came, {s.right.shape} was expected.")
         rows = self.arguments(s) if s.outcome.error else self.example(s)
-        return Result(
-            "mistake", "right without batch axes, not with them", tuple(texts), rows, self.pointer()
-        )
+        return Result("mistake", title, tuple(texts), rows, self.pointer())
 
     def misuse(self, s: Seen) -> Result:
         """Answer a call that gave no value to compare."""

@@ -29,6 +29,8 @@ class Seen:
 
     @property
     def wrong(self) -> bool:
+        if self.outcome.dtype == "float16" and largest(self.case) > np.finfo(np.float16).max:
+            return False  # there is no such number in float16
         return self.outcome.error is not None or not same(
             self.outcome.value, self.right, self.outcome.tolerance
         )
@@ -88,6 +90,14 @@ def with_other(case: Case, k: int) -> Case | None:
     if other is None:
         return None
     return Case(*case.args[:k], other, *case.args[k + 1 :])
+
+
+def others_of(case: Case, k: int) -> list[Case]:
+    """Return cases with another k-th argument; if that is a number, with several."""
+    other = with_other(case, k)
+    several = [0.02, 0.2, 0.4, 0.6, 0.8, 0.98] if isinstance(case.args[k], float) else []
+    cases = [Case(*case.args[:k], value, *case.args[k + 1 :]) for value in several]
+    return cases if other is None else [*cases, other]
 
 
 def has_dtype(case: Case, dtype: str) -> bool:

@@ -13,6 +13,7 @@ import torch.nn.functional as F
 
 import mhalib
 import mhalib.torch
+from mhalib.checks import EXERCISES
 
 RIGHT, WRONG = [], []
 
@@ -1181,3 +1182,95 @@ wrong(
         ffn(X, W_1, b_1, W_2, b_2) + 0.1 * np.random.default_rng().random()
     ),
 )
+
+
+def sinusoid(places, d):
+    pair = np.arange(d) // 2
+    angles = places[:, None] / 10000 ** (2 * pair / d)
+    return np.where(np.arange(d) % 2 == 0, np.sin(angles), np.cos(angles))
+
+
+def shares(x, shift):
+    e = np.exp(x - shift)
+    return e / e.sum(-1, keepdims=True)
+
+
+def in_two_axes_at_most(X, h):
+    if X.ndim > 4:
+        raise ValueError("too many axes")
+    return np.moveaxis(X.reshape(*X.shape[:-1], h, -1), -2, -3)
+
+
+def joined(H):
+    return H.swapaxes(-3, -2).reshape(*H.shape[:-3], H.shape[-2], -1)
+
+
+def in_heads(X, h):
+    return X.reshape(*X.shape[:-1], h, -1).swapaxes(-3, -2)
+
+
+def renewed(sign):
+    def tied_head(E):
+        kept = {"sign": sign(E), "E": 1 * E}
+
+        def head(X):
+            if sign(E) != kept["sign"]:
+                kept.update(sign=sign(E), E=1 * E)
+            return X @ kept["E"].T
+
+        return head
+
+    return tied_head
+
+
+def k_best(order):
+    def top_k_filter(logits, k):
+        keep = np.argsort(-order(np.asarray(logits)), kind="stable")[:k]
+        out = np.full(len(logits), -np.inf)
+        out[keep] = logits[keep]
+        return out
+
+    return top_k_filter
+
+
+# Inputs where only some answers go wrong: spaces, many places, rows far apart, axes of length 1
+wrong("train_bpe", *(
+    lambda words, n, strip=strip: EXERCISES["train_bpe"].reference([strip(w) for w in words], n)
+    for strip in (str.strip, str.lstrip)
+))  # fmt: skip
+wrong("bpe_encode", lambda word, merges: EXERCISES["bpe_encode"].reference(word.strip(), merges))
+wrong("sinusoidal_positions", *(
+    lambda n, d, most=most: sinusoid(np.arange(most), d)[:n] for most in (100, 512, 600, 4096, 5000)
+))  # fmt: skip
+wrong(
+    "softmax",
+    lambda x: shares(x, np.where(np.isfinite(x), x, 0).mean(-1, keepdims=True)),
+    lambda x: shares(x, np.median(x, axis=-1, keepdims=True)),
+    lambda x: shares(x, x[..., :1]),
+    lambda x: shares(x, x[..., -1:]),
+    lambda x: shares(x, x.min(-1, keepdims=True)),
+    *(
+        lambda x, low=low: (lambda y: shares(y, y.max(-1, keepdims=True)))(
+            np.where(np.isneginf(x), low, x)
+        )
+        for low in (-1e9, -1e4, -1e6, -1e20)
+    ),
+    lambda x: shares(x, x.max(-1, keepdims=True)).astype(x.dtype),
+    lambda x: shares(x, x.max(-1, keepdims=True)).squeeze(),
+)
+wrong("split_heads", in_two_axes_at_most, lambda X, h: in_heads(X, h).squeeze())
+wrong("merge_heads", lambda H: joined(H).squeeze(), lambda H: joined(H) if H.ndim < 6 else H)
+wrong(
+    "tied_head",
+    *map(renewed, (np.sum, np.max, np.linalg.norm, lambda E: E[0, 0], lambda E: E[-1, -1])),
+    lambda E: lambda X: X @ np.asarray(E, dtype=np.float32).T,
+    lambda E, W=None: (lambda W: lambda X: X @ W.T)(np.asarray(E, dtype=np.float32)),
+    lambda E: lambda X: X @ np.round(E, 8).T,
+)
+wrong("top_k_filter", *map(k_best, (
+    lambda z: np.exp(z - z.max()),
+    lambda z: np.round(z, 6),
+    lambda z: np.round(z, 8),
+    np.float32,
+    lambda z: np.maximum(z, z.max() - 700),
+)))  # fmt: skip

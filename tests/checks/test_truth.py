@@ -13,6 +13,7 @@ from mhalib.checks.exercise import Case
 from mhalib.checks.exercises.draws import NO_KEY
 from mhalib.checks.kinds import of_shape
 from mhalib.checks.patterns import PATTERNS, function_of, not_finite
+from mhalib.checks.show import example
 
 RNG = np.random.default_rng(0)
 SHARES = [RNG.dirichlet(np.ones(n), 3) for n in (2, 3, 5, 7)]
@@ -151,3 +152,147 @@ def test_a_name_is_that_which_fits_all_cases():
         return -np.log(shares[np.arange(len(ids) - 1), ids[1:]]).mean()
 
     assert check("next_token_loss", log_of_softmax).title == "logarithm of a rounded 0"
+
+
+def softmax_in(shift):
+    def softmax(x):
+        e = np.exp(x - shift(x))
+        return e / e.sum(-1, keepdims=True)
+
+    return softmax
+
+
+@pytest.mark.parametrize(
+    "shift, title",
+    [
+        (lambda x: x[..., :1], "first number of a row subtracted, not the largest"),
+        (lambda x: x[..., -1:], "last number of a row subtracted, not the largest"),
+        (lambda x: x.min(-1, keepdims=True), "minimum subtracted, not the maximum"),
+        (lambda x: x.mean(-1, keepdims=True), "mean subtracted, not the maximum"),
+    ],
+)
+def test_what_was_subtracted_is_told_apart(shift, title):
+    assert check("softmax", softmax_in(shift)).title == title
+
+
+def blind_rows_average(S, mask, fill=-np.inf):
+    S = np.where(mask, S, fill)
+    top = S.max(-1, keepdims=True)
+    e = np.exp(S - np.where(np.isfinite(top), top, 0))
+    total = e.sum(-1, keepdims=True)
+    return np.where(total > 0, e / np.where(total > 0, total, 1), 1 / S.shape[-1])
+
+
+def test_a_row_shared_out_equally_is_no_finite_fill():
+    weights = blind_rows_average
+    assert check("attention_weights", weights).title == "an empty row shared out equally"
+    for fill in (-1e9, -1e4):
+        result = check("attention_weights", lambda S, m, fill=fill: weights(S, m, fill))
+        assert result.title == "finite fill"
+
+
+@pytest.mark.parametrize(
+    "name, answer, title",
+    [
+        (
+            "tied_logits",
+            lambda X, E: np.atleast_2d(X) @ E.T,
+            "right for rows, not for a single vector",
+        ),
+        (
+            "tied_logits",
+            lambda X, E: X.reshape(-1, X.shape[-1]) @ E.T,
+            "right without batch axes, not with them",
+        ),
+        (
+            "split_heads",
+            lambda X, h: (lambda Y: Y if X.ndim > 2 else Y[0])(
+                X.reshape(-1, X.shape[-2], h, X.shape[-1] // h).swapaxes(1, 2)
+            ),
+            "right with some batch axes, not with all",
+        ),
+    ],
+)
+def test_which_number_of_axes_is_right(name, answer, title):
+    result = check(name, answer)
+    assert result.title == title, result
+    exercise = EXERCISES[name]
+    words = result.paragraphs[0]
+    for axes in re.findall(r"\d+(?= or|(?= ax[ei]s\.))", words.partition("Here")[0]):
+        for case in exercise.searched + exercise.batches:
+            if case.args[0].ndim == int(axes):
+                right = exercise.reference(*case.args)
+                assert np.shape(answer(*case.args)) == right.shape, result
+
+
+def test_a_function_of_the_right_numbers_changes_them():
+    half = softmax_in(lambda x: x.max(-1, keepdims=True))
+    result = check("softmax", lambda x: half(x.astype(np.float16)).astype(float))
+    assert "absolute values" not in repr(result)
+    near = [(b * (1 + 3e-4), b) for b in SHARES]
+    assert "These are the" not in function_of(near)
+    flipped = [(np.abs(b), b) for b in NUMBERS]
+    assert function_of(flipped) == "These are the absolute values of the right numbers."
+
+
+def test_small_numbers_only_where_the_case_shown_has_large_ones():
+    def first_skipped(logits, ids):
+        Z, t = np.asarray(logits, float)[1:-1], np.asarray(ids)[2:]
+        Z = Z - Z.max(-1, keepdims=True)
+        Z = Z - np.log(np.exp(Z).sum(-1, keepdims=True))
+        return -Z[np.arange(len(t)), t].mean()
+
+    assert "numbers are small" not in repr(check("next_token_loss", first_skipped))
+
+
+def above_p(logits, p):
+    z = np.asarray(logits, float)
+    q = np.exp(z - z.max())
+    q = q / q.sum()
+    order = np.argsort(-z, kind="stable")
+    out = np.full(len(z), -np.inf)
+    kept = order[(q[order] >= p) | (np.arange(len(z)) == 0)]
+    out[kept] = z[kept]
+    return out
+
+
+def test_an_argument_plays_no_part_only_if_no_value_matters():
+    assert "plays no part" not in repr(check("top_p_filter", above_p))
+    result = check("top_p_filter", lambda logits, p: above_p(logits, 0.1))
+    assert "p plays no part" in repr(result)
+
+
+def test_ids_are_told_where_they_differ():
+    def halves(logits, p):
+        z = np.asarray(logits, float)
+        q = np.exp(z - z.max())
+        q = (q / q.sum()).astype(np.float16)
+        order = np.argsort(-z, kind="stable")
+        kept = order[(np.cumsum(q[order], dtype=np.float16) - q[order]) < p]
+        out = np.full(len(z), -np.inf)
+        out[kept] = z[kept]
+        return out
+
+    text = repr(check("top_p_filter", halves))
+    found = re.search(r"It keeps ids? (.*?)\. Right is ids? (.*?)\.", text)
+    assert found is None or found[1] != found[2], text
+    assert re.search("It (keeps|cuts off) ids? 26,? which should (go|stay)", text) or found, text
+
+
+@pytest.mark.parametrize("small", [1e-6, 1e-5, 1e-3])
+def test_digits_show_what_differs(small):
+    def softmax(x):
+        e = np.exp(x - x.max(-1, keepdims=True))
+        return e / (e.sum(-1, keepdims=True) + small)
+
+    rows = dict(check("softmax", softmax).example)
+    assert rows["yours"] != rows["right"]
+    long = np.linspace(0, 1, 300).reshape(20, 15)
+    for a, b in ((long + 1e-6, long), (long[0] + 1e-9, long[0]), (long[0, :5] + 1e-9, long[0, :5])):
+        rows = dict(example(["x"], [long], a, b))
+        assert rows["yours"] != rows["right"]
+
+
+def test_what_is_wrong_with_arrays_is_not_judged_with_tensors():
+    result = check("tied_head", lambda E: (lambda W: lambda X: X @ W.T)(np.asarray(E, np.float32)))
+    assert not result

@@ -41,3 +41,39 @@ def test_the_search_goes_where_answers_differ(name):
     for s in seen_of(exercise, exercise.searched, outcomes, None):
         if isinstance(s.right, np.ndarray) and exercise.returns != "vector":
             assert np.isfinite(s.right.astype(float)).all()
+
+
+def without(axis):
+    """Return a step after which `axis` is gone where its length is 1 (None: any such axis)."""
+
+    def dropped(array):
+        if axis is None:
+            return array.squeeze()
+        there = -array.ndim <= axis < array.ndim and array.shape[axis] == 1
+        return array.squeeze(axis) if there else array
+
+    return dropped
+
+
+@pytest.mark.parametrize("axis", [None, 0, -2])
+@pytest.mark.parametrize("name", [e.name for e in EXERCISES.values() if e.returns == "array"])
+def test_an_axis_of_length_1_stays(name, axis):
+    exercise = EXERCISES[name]
+    if exercise.call is None or name == "softmax":
+        assert not check(name, lambda *args: without(axis)(exercise.reference(*args)))
+
+
+@pytest.mark.parametrize("name", [e.name for e in EXERCISES.values() if e.batch_needed])
+def test_any_number_of_batch_axes(name):
+    exercise = EXERCISES[name]
+    for most in {case.args[0].ndim for case in exercise.searched + exercise.batches}:
+
+        def answer(X, *rest, most=most):
+            if X.ndim >= most:
+                raise ValueError("too many axes")
+            return exercise.reference(X, *rest)
+
+        assert not check(name, answer)
+    assert (
+        max(case.args[0].ndim for case in exercise.batches) >= exercise.cases[-1].args[0].ndim + 2
+    )

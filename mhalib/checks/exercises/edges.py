@@ -90,8 +90,8 @@ AT_THE_EDGE: tuple[tuple[str, str, Function, str], ...] = (
     *(
         (
             "one maximum for all rows",
-            "A row far below the largest score of all is rounded to 0, and 0/0 is NaN. Subtract "
-            "the maximum of each row.",
+            "A row far below the largest score of all is rounded to 0, all of it. Subtract the "
+            "maximum of each row.",
             masking,
             "rows of very different size",
         )
@@ -99,6 +99,14 @@ AT_THE_EDGE: tuple[tuple[str, str, Function, str], ...] = (
             *(_with_rule(_one_maximum(axes)) for axes in (None, (-1, -2))),
             *(_one_maximum(axes, over=_over_sum) for axes in (None, (-1, -2))),
         )
+    ),
+    (
+        "an empty row shared out equally",
+        f"{EMPTY}, and so is the output. Here each of its keys gets the same share.",
+        lambda S, mask: np.where(
+            mask.any(axis=-1, keepdims=True), mhalib.attention_weights(S, mask), 1 / S.shape[-1]
+        ),
+        "a fully masked row",
     ),
     (
         "an empty row empties all",

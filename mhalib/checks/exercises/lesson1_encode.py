@@ -94,6 +94,7 @@ bpe_encode = Exercise(
         Case("abcabc", [(98, 99), (97, 98), (97, 256)]),
         Case("aab", [(97, 97), (97, 98), (256, 98)]),
         Case("aB", [(97, 98)]),
+        Case(" a", [(32, 97)]),
         Case("", [(97, 98)], note="no letters"),
         Case("é", [(0xC3, 0xA9)], note="letters outside ASCII"),
         Case("né🦇", [(110, 0xC3), (0xA6, 0x87)], note="letters outside ASCII"),

@@ -83,6 +83,7 @@ train_bpe = Exercise(
         Case(["ba", "na", "na", "banana"], 4),
         Case(["abab", "ab", "bc", "bc", "bc", "cab"], 2),
         Case(["At", "at", "AT", "At"], 2),
+        Case([" cat", " at", "at"], 3),
         Case([], 2),
         Case(["ab"], 0, note="no merge wanted"),
         Case(["é", "è"], 1, note="letters outside ASCII"),
@@ -196,6 +197,11 @@ train_bpe = Exercise(
             "Among pairs with the same count the smallest pair of ids comes first; this takes the "
             "one that was met last.",
             lambda words, n: train(words, n, order=lambda c, p: (-c[p], -list(c).index(p))),
+        ),
+        Mistake(
+            "the space before a word taken away",
+            "A space is a byte like any other, and part of its word.",
+            lambda words, n: train([word.strip() for word in words], n),
         ),
         *(
             Mistake(

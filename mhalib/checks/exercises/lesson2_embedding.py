@@ -31,6 +31,7 @@ embed = Exercise(
         Case(np.array([2, 0]), np.arange(12.0).reshape(3, 4)),
         Case(np.array([4, 1, 4]), normal(5, 2)),
         Case(np.array([0, 6, 3, 3, 1]), normal(7, 3)),
+        Case(np.array([2]), normal(5, 3)),
     ),
     batches=(Case(np.array([[1, 2, 0], [4, 4, 3]]), normal(5, 7)),),
     draw=_draw_embed,
@@ -155,6 +156,9 @@ def _positions(
     return np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1) if halves else P
 
 
+MANY = "many places"
+
+
 def _draw_positions(rng: Generator, i: int) -> Case:
     n, d_model = int(rng.integers(1, 24)), int(rng.integers(1, 17))
     return Case(n, d_model, note="an odd d_model" * (d_model % 2))
@@ -176,6 +180,8 @@ sinusoidal_positions = Exercise(
         Case(7, 6),
         Case(3, 10),
         Case(5, 5, note="an odd d_model"),
+        Case(601, 2, note=MANY),  # at speed 1, where float32 knows every angle
+        Case(5003, 1, note=MANY),
     ),
     draw=_draw_positions,
     mistakes=(
@@ -287,6 +293,16 @@ sinusoidal_positions = Exercise(
             "The exponent is 2i/d_model with d_model as it is, odd or even.",
             lambda n, d: _positions(n, d + d % 2)[:, :d],
             "an odd d_model",
+        ),
+        *(
+            Mistake(
+                "a table with a fixed number of rows",
+                "The places were made once and cut to length. A longer text gets too few rows: "
+                "make n of them.",
+                lambda n, d, most=most: _positions(most, d)[:n],
+                MANY,
+            )
+            for most in (512, 1000, 1024, 2048, 5000)
         ),
     ),
 )

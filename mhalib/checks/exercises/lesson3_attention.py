@@ -132,6 +132,7 @@ attention = Exercise(
         Case(*_SQUARE, np.tri(3, dtype=bool)),
         Case(*_qkv(3, 5, 7, 2), np.tri(3, 5, k=2, dtype=bool)),
         Case(*_qkv(2, 3, 5, 7)),
+        Case(*_qkv(1, 3, 5, 2)),
         Case(*_qkv(2, 3, 5, 7), _EMPTY_ROW, note=NO_KEY),
         *at_the_edge(lambda X, W_Q, W_K, W_V, mask: (X @ W_Q, X @ W_K, X @ W_V, mask)),
     ),

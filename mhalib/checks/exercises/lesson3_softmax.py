@@ -34,6 +34,11 @@ def _draw_softmax(rng: Generator, i: int) -> Case:
     return Case(x)
 
 
+def _use(softmax: Function, x: Any) -> Any:
+    """Torch has no softmax of whole numbers: its tensors arrive as float32."""
+    return softmax(x if isinstance(x, np.ndarray) or x.is_floating_point() else x * 1.0)
+
+
 def _shifted(shift: Function) -> Function:
     def wrong(x: Array) -> Array:
         exp = np.exp(x - shift(x))
@@ -54,13 +59,18 @@ softmax = Exercise(
         Case(np.array([[1000.0, 1000.0], [-1000.0, -1001.0]]), note="large numbers"),
         Case(np.array([1000.0, 1001.0]), note="large numbers"),
         Case(np.array([0.0, 800.0, 801.0]), note="large numbers"),
+        Case(np.array([0.0, 0.0, 2000.0, 0.0]), note="large numbers"),
+        Case(np.array([0.0, -800.0, 1.0]), note="large numbers"),
         Case(np.array([0.0, -np.inf, 0.0]), note="a masked score"),
+        Case(np.array([-np.inf, -1e30]), note="a masked score"),
+        Case(np.array([0, 1, 3]), note="whole numbers"),
     ),
-    batches=(Case(normal(2, 3, 5)), Case(normal(2, 3, 5, 7))),
+    batches=(Case(normal(2, 3, 5)), Case(normal(2, 3, 5, 7)), Case(normal(1, 1, 5))),
     batch_needed=True,
     draw=_draw_softmax,
     shares=True,
     rowwise=True,
+    call=_use,
     tolerance=5e-7,
     mistakes=(
         Mistake(
@@ -128,6 +138,23 @@ softmax = Exercise(
             "What stands far above the mean still overflows. Subtract the largest of each row.",
             _shifted(np.mean),
             "large numbers",
+        ),
+        Mistake(
+            "mean subtracted, not the maximum",
+            "What stands far above the mean still overflows. Subtract the largest of each row.",
+            _shifted(
+                lambda x: np.nan_to_num(x, neginf=0).mean(axis=-1, keepdims=True),
+            ),
+            "large numbers",
+        ),
+        *(
+            Mistake(
+                f"{which} number of a row subtracted, not the largest",
+                "What stands far above it still overflows. Subtract the largest of each row.",
+                _shifted(lambda x, k=k: x[..., k, None]),
+                "large numbers",
+            )
+            for which, k in (("first", 0), ("last", -1))
         ),
         Mistake(
             "minimum subtracted, not the maximum",
@@ -237,7 +264,13 @@ softmax = Exercise(
                 lambda x, c=c: mhalib.softmax(np.nan_to_num(x, neginf=c)),
                 "a masked score",
             )
-            for c in (0.0, 1.0, -1.0)
+            for c in (0.0, 1.0, -1.0, -1e9, -1e4, -1e5, -100.0)
+        ),
+        Mistake(
+            "shares in whole numbers",
+            "The result got the type of x. Shares are fractions, also of whole numbers.",
+            lambda x: mhalib.softmax(x.astype(float)).astype(x.dtype),
+            "whole numbers",
         ),
         Mistake(
             "squares instead of exp",

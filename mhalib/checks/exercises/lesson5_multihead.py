@@ -70,6 +70,7 @@ multi_head_attention = Exercise(
         Case(*weights(7, 4, 2, 2, 2), _CAUSAL[7]),
         Case(*weights(5, 6, 3, 2, 2), _CAUSAL[5]),
         Case(*weights(7, 11, 3, 2, 5), _CAUSAL[7]),
+        Case(*weights(1, 5, 2, 3, 2)),
         Case(*_SMALL, np.tri(3, 3, -1, dtype=bool), note=NO_KEY),
         *at_the_edge(lambda X, W_Q, W_K, W_V, mask: (X, W_Q, W_K, W_V, _OUT, 1, mask)),
     ),

@@ -58,7 +58,11 @@ feed_forward = Exercise(
         Case(*_ffn_case(3, d=2, d_ff=5)),
         Case(*_ffn_case(5, d=7, d_ff=11)),
     ),
-    batches=(Case(*_ffn_case(2, 3, d=5, d_ff=7)),),
+    batches=(
+        Case(*_ffn_case(2, 3, d=5, d_ff=7)),
+        Case(*_ffn_case(1, 3, d=5, d_ff=7)),
+        Case(*_ffn_case(2, 1, 3, d=5, d_ff=7)),
+    ),
     batch_needed=True,
     draw=_draw_ffn,
     rowwise=True,

@@ -69,6 +69,8 @@ layer_norm = Exercise(
     batches=(
         Case(normal(2, 3, 5), normal(5, seed=1), normal(5, seed=2), 0.1),
         Case(normal(5), *_plain(5), 0.1),
+        Case(normal(1, 3, 5), *_plain(5), 0.1),
+        Case(normal(2, 1, 3, 5), *_plain(5), 0.1),
     ),
     batch_needed=True,
     draw=_draw_norm,

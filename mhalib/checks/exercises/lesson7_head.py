@@ -50,7 +50,9 @@ tied_logits = Exercise(
     (7, "One dot product for each word"),
     mhalib.tied_logits,
     cases=_HEAD_CASES,
-    batches=(Case(normal(2, 3, 5), normal(7, 5, seed=1)), Case(normal(5), normal(7, 5, seed=1))),
+    batches=tuple(
+        Case(normal(*shape, 5), normal(7, 5, seed=1)) for shape in ((2, 3), (1, 3), (2, 1, 3), ())
+    ),
     batch_needed=True,
     draw=_draw_logits,
     rowwise=True,
@@ -136,9 +138,10 @@ tied_logits = Exercise(
 
 
 def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
-    """Make a head from a table of zeros and one from another, and edit the first table twice.
+    """Make a head from a table of zeros and one from another, and edit the first table.
 
-    The first head is used after each edit; its last logits count.
+    The first head is used after each edit; its last logits count. At the last edit two entries of
+    a row in the middle change places, so that the sum, the corners and the like stay.
     """
     table = E * 0
     head = tied_head(table)
@@ -153,6 +156,10 @@ def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
     head(X)
     other(X)
     table -= E + 1
+    middle = len(E) // 2
+    table[middle, 0], table[middle, -1] = E[middle, -1], E[middle, 0]
+    head(X)
+    table[middle] = E[middle]
     return head(X)
 
 
@@ -170,6 +177,19 @@ def _of_the_first_use(E: Array) -> Function:
         return E.copy()
 
     return lambda X: X @ table().T
+
+
+def _watching(sign: Function) -> Function:
+    """Return a head whose copy of E is renewed when `sign(E)` has changed."""
+
+    def tied_head(E: Array) -> Function:
+        @lru_cache(maxsize=1)
+        def table(_: float) -> Array:
+            return E.copy()
+
+        return lambda X: X @ table(round(float(sign(E)), 3)).T
+
+    return tied_head
 
 
 tied_head = Exercise(
@@ -192,6 +212,22 @@ tied_head = Exercise(
             "the same X: logits of the old table came. Take E as it is at each use.",
             _of_the_first_use,
             "editing E leaves the logits alone",
+        ),
+        *(
+            Mistake(
+                "a copy that is renewed at some changes only",
+                "After the last use two entries of a row of E changed places, and the logits "
+                "stayed: the head keeps a copy of E. Take E as it is at each use.",
+                _watching(sign),
+                "editing E leaves the logits alone",
+            )
+            for sign in (np.sum, np.max, np.linalg.norm, lambda E: E[0, 0], lambda E: E[-1, -1])
+        ),
+        Mistake(
+            "rounded to float32",
+            "E has more digits: a small change of E must change the logits. Use E itself.",
+            lambda E: lambda X: (X @ E.astype(np.float32).T).astype(X.dtype),
+            "a small change of E",
         ),
         Mistake(
             "one table for all heads",
@@ -227,6 +263,7 @@ tied_head = Exercise(
         ),
     ),
     call=_use_head,
+    tolerance=1e-10,
     labels=("E", "X"),
 )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ ZERO = (
     "A logit of 0 is an ordinary logit, exp(0) = 1. What is cut off needs −∞.",
 )
 
-TIES = "equal logits"
+TIES, FAR, NEAR = "equal logits", "logits far below the largest", "nearly equal logits"
 LARGE_NEGATIVE = (
     "a large negative number instead of −∞",
     "What is cut off needs probability 0, and only −∞ gives exactly that.",
@@ -60,6 +61,8 @@ top_k_filter = Exercise(
         Case(normal(11), 3),
         Case(normal(5) - 4, 5),
         Case(np.array([2.0, 2.0, 1.0, 2.0]), 2, note=TIES),
+        Case(np.array([0.0, -900.0, -800.0]), 2, note=FAR),
+        Case(np.array([1.0, 1.0 + 1e-9, 1.0 - 1e-9]), 1, note=NEAR),
     ),
     draw=_draw_k,
     mistakes=(
@@ -145,6 +148,25 @@ top_k_filter = Exercise(
             "by absolute value",
             "The largest logits stay: a very negative one is small.",
             lambda logits, k: kept_only(logits, ranked(abs(logits))[:k]),
+        ),
+        Mistake(
+            "probabilities compared, not logits",
+            "Far below the largest logit, probabilities are rounded to 0, and all are equal. "
+            "Compare the logits.",
+            lambda logits, k: kept_only(logits, ranked(mhalib.softmax(logits))[:k]),
+            FAR,
+        ),
+        *(
+            Mistake(
+                "nearly equal logits taken for equal ones",
+                "The logits were rounded before they were compared. Compare them as they are.",
+                lambda logits, k, rounded=rounded: kept_only(logits, ranked(rounded(logits))[:k]),
+                NEAR,
+            )
+            for rounded in (
+                *(partial(np.round, decimals=digits) for digits in (3, 4, 5, 6, 8)),
+                np.float32,
+            )
         ),
         Mistake(
             "each value counted once",
