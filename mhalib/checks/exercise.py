@@ -85,6 +85,7 @@ class Exercise:
     masked : whether a causal mask belongs to the exercise, so that its words may speak of one
     tolerance : which relative difference is rounding, in float64
     shares : whether each row of the result sums to 1
+    story : what was done before the value shown came, if that is more than one call
     rowwise : whether each row of the result comes from one row of the first argument alone
     """
 
@@ -105,6 +106,7 @@ class Exercise:
     tolerance: float = 1e-4
     shares: bool = False
     rowwise: bool = False
+    story: str = ""
 
     @property
     def name(self) -> str:

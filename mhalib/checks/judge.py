@@ -174,7 +174,8 @@ class Judge:
             title = "not the right mask" if value.dtype == bool else "not a mask of booleans"
         findings = Findings(self.exercise, self.function, self.torch_dtype, self.seconds, known)
         texts += findings.clues()
-        texts = texts or [GENERIC]
+        texts = texts or [GENERIC] * (not self.exercise.story)
+        texts += [self.exercise.story] * bool(self.exercise.story)
         return Result("wrong", title, tuple(texts), self.example(s), self.pointer(), s.case.note)
 
     def remarks(self, batches: Sequence[Seen]) -> list[str]:

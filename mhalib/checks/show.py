@@ -22,7 +22,8 @@ def example(names: Sequence[str], args: Sequence[Any], yours: Any, right: Any) -
     many digits as it takes to see that.
     """
     labels = [*names[: len(args)], "yours", "right"]
-    full, short = [shown(arg) for arg in args], [in_line(arg) for arg in args]
+    digits = [_digits(arg) for arg in args]
+    full, short = (list(map(write, args, digits)) for write in (shown, in_line))
     pairs = [(shown(yours, digits), shown(right, digits)) for digits in DIGITS]
     both = next((pair for pair in pairs if pair[0] != pair[1]), None)
     whole = [full + [*both], short + [*both]] if both else []
@@ -94,6 +95,14 @@ def _difference(yours: Any, right: Any) -> tuple[str, str]:
     where = f"  (row {list(row)} of shape {right.shape})" if row else ""
     first, second = _apart(lambda v, digits: in_line(v[row], digits), yours, right)
     return first + where, second + where
+
+
+def _digits(value: Any) -> int:
+    """Return how many digits tell the numbers of a short vector apart."""
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or value.size > 12:
+        return DIGITS[0]
+    fits = (d for d in DIGITS if len(np.unique(value.round(d))) == len(np.unique(value)))
+    return next(fits, DIGITS[-1])
 
 
 def _apart(write: Callable[[Any, int], Any], *values: Any) -> list[Any]:

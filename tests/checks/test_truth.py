@@ -296,3 +296,17 @@ def test_digits_show_what_differs(small):
 def test_what_is_wrong_with_arrays_is_not_judged_with_tensors():
     result = check("tied_head", lambda E: (lambda W: lambda X: X @ W.T)(np.asarray(E, np.float32)))
     assert not result
+
+
+def test_inputs_have_the_digits_that_matter():
+    near = EXERCISES["top_k_filter"].reference
+    result = check("top_k_filter", lambda logits, k: near(np.round(logits, 6), k))
+    assert len(set(re.findall(r"[\d.]+", dict(result.example)["logits"]))) == 3, result
+
+
+def test_what_was_done_before_the_last_use_is_told():
+    def tied_head(E):
+        first = E[0].copy()  # this row alone is no longer shared
+        return lambda X: X @ np.vstack([first, E[1:]]).T
+
+    assert "made from a table of zeros" in repr(check("tied_head", tied_head))

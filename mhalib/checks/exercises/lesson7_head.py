@@ -264,6 +264,9 @@ tied_head = Exercise(
     ),
     call=_use_head,
     tolerance=1e-10,
+    story="The head was made from a table of zeros, which was then edited, with uses in between, "
+    "until it was the E shown; a head of another table was made and used, too. The logits must be "
+    "those of E as it is at the last use.",
     labels=("E", "X"),
 )
 
