@@ -27,6 +27,18 @@ PAGE = """<!DOCTYPE html>
 </html>
 """
 
+# Scrolls a figure to the top, and again as long as what comes into sight above it moves it.
+TO_ITS_TOP = """async (figure) => {
+  figure.style.scrollMarginTop = "-8px";
+  for (let before = NaN, same = 0; same < 10; ) {
+    figure.scrollIntoView();
+    await new Promise(requestAnimationFrame);
+    const { y } = figure.getBoundingClientRect();
+    same = y === before ? same + 1 : 0;
+    before = y;
+  }
+}"""
+
 
 @pytest.fixture
 def widget_page(chromium, tmp_path):
@@ -77,11 +89,10 @@ def book_page(chromium, server, site):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
         figure = page.locator("figure.mhalib-widget").first
-        to_its_top = "f => { f.style.scrollMarginTop = '-8px'; f.scrollIntoView(); }"
-        figure.evaluate(to_its_top)  # a widget goes live when it comes near
+        figure.evaluate(TO_ITS_TOP)  # a widget goes live when it comes near
         page.locator(".mh-foot").first.wait_for()
-        page.wait_for_function("document.readyState === 'complete'")
-        figure.evaluate(to_its_top)  # what came meanwhile has moved it
+        page.wait_for_function("() => document.readyState === 'complete'")
+        figure.evaluate(TO_ITS_TOP)  # what came meanwhile has moved it
         return page
 
     yield open_page

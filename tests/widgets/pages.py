@@ -44,3 +44,9 @@ def overlaps(page):
                 shown.slice(i + 1).filter((b) => cross(a, b)).map((b) => [a[0], b[0]]));
         }"""
     )
+
+
+def texts(found):
+    """What all of `found` say, when the first of them is there: tables are drawn a frame later."""
+    found.first.wait_for()
+    return found.all_inner_texts()

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from pages import ready
+from pages import ready, texts
 from playwright.sync_api import expect
 
 from mhalib.by_hand import RUNGS
@@ -121,7 +121,7 @@ def test_what_was_typed_and_solved_is_remembered_and_no_part_of_a_link(widget_pa
     page.goto("about:blank")
     page.goto(f"{address}#practice={json.dumps({'number': 2, 'solved': 500})}")
     ready(page)
-    assert page.locator("td").all_inner_texts()[1:5] == [
+    assert texts(page.locator("td"))[1:5] == [
         number(value) for value in shipped("score")[2].grids[0].given[0]
     ]
     expect(page.get_by_text("solved: 1", exact=True)).to_be_visible()
@@ -330,7 +330,7 @@ def test_the_sheet_is_one_screen_on_a_laptop_and_on_a_phone(book_page):
     expect(page.get_by_label("X, too, 0", exact=True)).to_be_visible()
     assert figure.bounding_box()["height"] <= 660
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function("document.querySelector('.mh-sheet').clientWidth < 360")
+    page.wait_for_function("() => document.querySelector('.mh-sheet').clientWidth < 360")
     assert figure.bounding_box()["height"] <= 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 

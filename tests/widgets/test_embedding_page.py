@@ -2,7 +2,7 @@
 
 import pytest
 from arrays import assert_array
-from pages import choose, overlaps, ready
+from pages import choose, overlaps, ready, texts
 from playwright.sync_api import expect
 
 from mhalib.widgets import EmbeddingWidget
@@ -39,7 +39,7 @@ def test_lists_numpys_neighbours_and_follows_a_choice(plane):
     chosen = EmbeddingWidget(word=name)
     expect(page.locator(".mh-said")).to_contain_text(f"cosine {chosen.neighbours[0][1]:.3f}")
     page.get_by_text("numbers", exact=True).click()
-    cells = page.locator("table tbody td").all_inner_texts()
+    cells = texts(page.locator("table tbody td"))
     assert len(cells) == len(widget.words) - 1
     assert float(cells[7]) == pytest.approx(chosen.neighbours[7][1], abs=6e-5)
 
@@ -76,7 +76,7 @@ def test_the_code_of_a_position_and_its_products(plane):
     expect(page.locator(".mh-said")).to_have_text(f"position 1, column 0: {P[1, 0]:.4f}")
     page.get_by_text("numbers", exact=True).click()
     expect(page.locator("table").first.locator("tbody td")).to_have_count(10)
-    rows = page.locator("table").first.locator("tbody td").all_inner_texts()
+    rows = texts(page.locator("table").first.locator("tbody td"))
     assert_array([float(r.replace("−", "-")) for r in rows], P @ P[1], atol=6e-5)
     page.get_by_label("n, exact value").fill("4")
     page.keyboard.press("Tab")

@@ -30,9 +30,11 @@ def table(page, title):
     """The rows of a table of the numbers."""
     part = page.locator(".mh-more", has=page.get_by_text("numbers", exact=True))
     part.evaluate("e => { e.open = true; }")
-    rows = page.get_by_role("region", name=title).locator("tbody tr").all()
+    rows = page.get_by_role("region", name=title).locator("tbody tr")
+    rows.first.wait_for()
     return [
-        [float(v.replace("−", "-")) for v in row.locator("td").all_inner_texts()] for row in rows
+        [float(v.replace("−", "-")) for v in row.locator("td").all_inner_texts()]
+        for row in rows.all()
     ]
 
 

@@ -35,7 +35,9 @@ def numbers(page, title):
     if not page.locator("details[open]").count():
         page.get_by_text("numbers", exact=True).click()
     table = page.locator("table").filter(has=page.locator("caption", has_text=title))
-    return [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
+    rows = table.locator("tbody tr")
+    rows.first.wait_for()
+    return [row.locator("th, td").all_inner_texts() for row in rows.all()]
 
 
 def press(page, *keys):

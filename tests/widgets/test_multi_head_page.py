@@ -1,7 +1,7 @@
 """MultiHeadWidget on the page of the book, and on a bare one."""
 
 import pytest
-from pages import choose, ready
+from pages import choose, ready, texts
 from playwright.sync_api import expect
 
 from mhalib.widgets import MultiHeadWidget
@@ -26,8 +26,8 @@ def test_measures_what_a_missing_head_costs(widget_page):
     rows = page.locator(".mh-panel", has_text="loss by relation").locator("li")
     shown = dict(
         zip(
-            rows.locator(".mh-name").all_inner_texts(),
-            rows.locator(".mh-after-text").all_inner_texts(),
+            texts(rows.locator(".mh-name")),
+            texts(rows.locator(".mh-after-text")),
             strict=True,
         )
     )
@@ -93,6 +93,6 @@ def test_one_screen_with_all_that_a_head_changes(book_page):
         box = sight.bounding_box()
         assert box["y"] >= 48 and box["y"] + box["height"] <= 768
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function("document.querySelector('.mh-plane').clientWidth < 360")
+    page.wait_for_function("() => document.querySelector('.mh-plane').clientWidth < 360")
     assert figure.bounding_box()["height"] <= 2 * 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390

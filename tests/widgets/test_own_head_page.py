@@ -22,6 +22,7 @@ def plane(widget_page):
 def weights(page):
     """The rows of the table of the weights: floats, None for masked."""
     page.get_by_text("numbers", exact=True).click()
+    page.locator("table").first.locator("td").first.wait_for()
     rows = page.locator("table").first.locator("tbody tr").all()
     cells = [row.locator("td").all_inner_texts() for row in rows]
     page.get_by_text("numbers", exact=True).click()
@@ -107,6 +108,6 @@ def test_one_screen_on_a_laptop_two_on_a_phone(book_page):
     figure = page.locator("figure.mhalib-widget").first
     assert figure.bounding_box()["height"] <= 640
     page.set_viewport_size({"width": 390, "height": 844})
-    page.wait_for_function("document.querySelector('.mh-plane').clientWidth < 360")
+    page.wait_for_function("() => document.querySelector('.mh-plane').clientWidth < 360")
     assert figure.bounding_box()["height"] <= 2 * 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390

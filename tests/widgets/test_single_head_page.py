@@ -4,7 +4,7 @@ import re
 
 import pytest
 from arrays import assert_array
-from pages import choose, ready, typed
+from pages import choose, ready, texts, typed
 from playwright.sync_api import expect
 
 from mhalib.widgets import SingleHeadWidget
@@ -35,8 +35,7 @@ def press(page, **keys):
 
 def numbers(page, row):
     cells = page.locator("table").last.locator("tbody tr").nth(row).locator("td")
-    cells.first.wait_for()
-    return cells.all_inner_texts()
+    return texts(cells)
 
 
 def test_the_arithmetic_of_a_weight_is_numpys(plane):
@@ -47,7 +46,7 @@ def test_the_arithmetic_of_a_weight_is_numpys(plane):
     expect(said).to_contain_text(f"“bats” asks “so”: score {signed(widget.scores[4, 2], 2)}")
     expect(said).to_contain_text(f"weight {widget.weights[4, 2]:.3f}")
     page.get_by_text("numbers", exact=True).click()
-    products = page.locator("table").first.locator("tbody tr td:last-child").all_inner_texts()
+    products = texts(page.locator("table").first.locator("tbody tr td:last-child"))
     total = sum(float(text.replace("−", "-")) for text in products)
     assert total / 4 == pytest.approx(widget.scores[4, 2], abs=2e-3)
     choose(page, "mask", "none")

@@ -1,7 +1,7 @@
 """TokenizerWidget on the page of the book, and on a bare one."""
 
 import pytest
-from pages import overlaps, ready, typed
+from pages import overlaps, ready, texts, typed
 from playwright.sync_api import expect
 
 from mhalib.widgets import TokenizerWidget
@@ -21,7 +21,7 @@ def ids(page):
     part = page.locator(".mh-more", has=page.get_by_text("numbers", exact=True))
     part.evaluate("e => { e.open = true; }")
     cells = page.locator("figure table tbody tr td:nth-child(3)")
-    return [int(text) for text in cells.all_inner_texts()]
+    return [int(text) for text in texts(cells)]
 
 
 def test_steps_through_the_merges(plane, settle):
