@@ -85,6 +85,15 @@ def test_a_pick_reads_every_head(widget_page):
     expect(page.locator(".mh-said")).to_have_text(f"“so” looks at “are”: {said}")
 
 
+def test_two_keys_within_a_frame_are_two_steps(widget_page):
+    page = ready(widget_page(MultiHeadWidget(layer=2).html()))
+    page.locator(".mh-plane").evaluate("""(plane) => {
+        for (const key of ["PageUp", "Home", "ArrowDown", "ArrowDown", "ArrowRight"])
+            plane.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }""")
+    expect(page.locator(".mh-said")).to_contain_text("“so” looks at “are”")
+
+
 def test_one_screen_with_all_that_a_head_changes(book_page):
     page = book_page(MultiHeadWidget(layer=2), LESSON)
     figure = page.locator("figure.mhalib-widget").first
@@ -93,6 +102,7 @@ def test_one_screen_with_all_that_a_head_changes(book_page):
         box = sight.bounding_box()
         assert box["y"] >= 48 and box["y"] + box["height"] <= 768
     page.set_viewport_size({"width": 390, "height": 844})
+    figure.evaluate("(figure) => figure.scrollIntoView()")  # what is near is laid out anew
     page.wait_for_function("() => document.querySelector('.mh-plane').clientWidth < 360")
     assert figure.bounding_box()["height"] <= 2 * 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390

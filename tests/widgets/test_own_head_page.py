@@ -108,6 +108,7 @@ def test_one_screen_on_a_laptop_two_on_a_phone(book_page):
     figure = page.locator("figure.mhalib-widget").first
     assert figure.bounding_box()["height"] <= 640
     page.set_viewport_size({"width": 390, "height": 844})
+    figure.evaluate("(figure) => figure.scrollIntoView()")  # what is near is laid out anew
     page.wait_for_function("() => document.querySelector('.mh-plane').clientWidth < 360")
     assert figure.bounding_box()["height"] <= 2 * 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390

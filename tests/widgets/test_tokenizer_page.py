@@ -51,10 +51,10 @@ def test_a_token_and_the_tree_of_its_word(plane, settle):
     expect(said).to_contain_text(f"id {TokenizerWidget(text='I love bats').ids[-1]}")
     expect(said).to_contain_text("bytes 20 62 61 74 73")
     expect(page.locator(".mh-plane")).to_contain_text("merges of “␣bats”")
-    assert page.locator(".mh-leaf").count() == 5
-    assert page.locator(".mh-joint").count() == 4  # five bytes become one token
+    expect(page.locator(".mh-leaf")).to_have_count(5)
+    expect(page.locator(".mh-joint")).to_have_count(4)  # five bytes become one token
     page.locator(".mh-plane").press("PageDown")  # back to the bytes
-    assert page.locator(".mh-joint-open").count() == 4
+    expect(page.locator(".mh-joint-open")).to_have_count(4)
     expect(page.locator(".mh-plane")).to_contain_text("0 of 4 done")
 
 

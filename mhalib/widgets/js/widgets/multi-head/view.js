@@ -30,7 +30,9 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
   let now = null;
   let passing = null; // what the pointer is over
   let drawn = null; // the weights as they were drawn
-  const at = () => passing ?? { head: 0, i: now.query, j: now.key };
+  // Read from the model, not from what was drawn: two keys may come within a frame.
+  const place = (name) => Math.min(model.get(name), Math.max(0, now.labels.length - 1));
+  const at = () => passing ?? { head: 0, i: place("query"), j: place("key") };
 
   const switches = toolbar({
     label: "heads of the layer",

@@ -1,6 +1,6 @@
 // Where the parts of the picture are, in pixels. No DOM.
 
-const SIDE = 286;
+const SIDE = 250;
 
 export function layout(width, { n, d }) {
   const wide = width >= 600;
