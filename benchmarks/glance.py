@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from scripts.browser import launch
+from scripts.browser import INTO_SIGHT, launch
 
 ROOT = Path(__file__).parent.parent
 HEADER = 48
@@ -61,10 +61,10 @@ QUIET = """new Promise((done) =>
 
 def live(page: Page) -> None:
     figure = page.locator("figure.mhalib-widget").first
-    figure.scroll_into_view_if_needed()
     page.mouse.move(1, 1)  # a reader's first sign
-    figure.locator(".mhalib-live > *").nth(1).wait_for()
-    page.evaluate("document.querySelector('figure.mhalib-widget').scrollIntoView()")
+    figure.evaluate(INTO_SIGHT, [{}, 10])
+    figure.locator(".mh-foot").wait_for()
+    figure.evaluate(INTO_SIGHT, [{}, 10])
     page.evaluate(QUIET)
 
 

@@ -35,6 +35,17 @@ HELP = """The tests need a Chromium or Chrome. None was found, none could be had
     python3 scripts/environment.py && .venv/bin/python -m playwright install --with-deps chromium
     export CHROMIUM=/path/to/chrome            (if it is somewhere else)"""
 
+# JavaScript: scrolls to an element, again as long as what comes into sight above it moves it.
+INTO_SIGHT = """async (element, [where, frames]) => {
+  for (let before = NaN, same = 0; same < frames; ) {
+    element.scrollIntoView(where);
+    await new Promise(requestAnimationFrame);
+    const { y } = element.getBoundingClientRect();
+    same = y === before ? same + 1 : 0;
+    before = y;
+  }
+}"""
+
 
 def starts(program: str) -> bool:
     """Return whether the program runs (a stub that asks for another package does not)."""

@@ -6,20 +6,14 @@ import re
 import pytest
 from playwright.sync_api import Error, expect
 
+from scripts.browser import INTO_SIGHT
+
 expect.set_options(timeout=60_000)  # a busy machine is no fault of the page
 WIDTHS = (320, 390, 768, 1100, 1400)
 WAYS = ("mouse", "touch", "keyboard")
 THOROUGH = {"chapters/08-train-it-yourself.html", "search.html"}  # at each width in each way
 CONTENTS_FIT, MENU_FITS = 1200, 960  # from these widths on the theme shows them as columns
-# Where to press a control: in its middle, when what comes into sight above it has its height.
-MIDDLE = """async (control) => {
-  for (let before = NaN, same = 0; same < 5; ) {
-    control.scrollIntoView({ block: "center" });
-    await new Promise(requestAnimationFrame);
-    const { y } = control.getBoundingClientRect();
-    same = y === before ? same + 1 : 0;
-    before = y;
-  }
+MIDDLE = """(control) => {
   const box = control.getBoundingClientRect();
   const middle = [box.x + box.width / 2, box.y + box.height / 2];
   const there = document.elementFromPoint(...middle);
@@ -39,6 +33,7 @@ class Presser:
             control.focus()
             self.page.keyboard.press("Enter")
             return
+        control.evaluate(INTO_SIGHT, [{"block": "center"}, 5])
         box = control.evaluate(MIDDLE)
         (self.page.mouse.click if way == "mouse" else self.page.touchscreen.tap)(*box)
 

@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 import mhalib.widgets
+from scripts.browser import INTO_SIGHT
 
 STATIC = Path(mhalib.widgets.__file__).parent / "static"
 PAGE = """<!DOCTYPE html>
@@ -26,18 +27,6 @@ PAGE = """<!DOCTYPE html>
 </main></body>
 </html>
 """
-
-# Scrolls a figure to the top, and again as long as what comes into sight above it moves it.
-TO_ITS_TOP = """async (figure) => {
-  figure.style.scrollMarginTop = "-8px";
-  for (let before = NaN, same = 0; same < 10; ) {
-    figure.scrollIntoView();
-    await new Promise(requestAnimationFrame);
-    const { y } = figure.getBoundingClientRect();
-    same = y === before ? same + 1 : 0;
-    before = y;
-  }
-}"""
 
 
 @pytest.fixture
@@ -89,10 +78,11 @@ def book_page(chromium, server, site):
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(address)
         figure = page.locator("figure.mhalib-widget").first
-        figure.evaluate(TO_ITS_TOP)  # a widget goes live when it comes near
+        figure.evaluate("(figure) => { figure.style.scrollMarginTop = '-8px'; }")
+        figure.evaluate(INTO_SIGHT, [{}, 10])  # a widget goes live when it comes near
         page.locator(".mh-foot").first.wait_for()
         page.wait_for_function("() => document.readyState === 'complete'")
-        figure.evaluate(TO_ITS_TOP)  # what came meanwhile has moved it
+        figure.evaluate(INTO_SIGHT, [{}, 10])  # what came meanwhile has moved it
         return page
 
     yield open_page
