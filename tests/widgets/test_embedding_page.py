@@ -44,6 +44,23 @@ def test_lists_numpys_neighbours_and_follows_a_choice(plane):
     assert float(cells[7]) == pytest.approx(chosen.neighbours[7][1], abs=6e-5)
 
 
+def test_two_keys_within_a_frame_are_two_steps(plane, settle):
+    page = plane()
+    field, picture = page.get_by_label("word", exact=True), page.locator(".mh-plane").first
+    words = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowLeft", "ArrowLeft"):
+        picture.press(key)
+        settle(page)
+        words.append(field.input_value())
+    assert words[3] not in words[:2]  # back where it began
+    picture.evaluate("""(plane) => {
+        for (const key of ["ArrowRight", "ArrowRight"])
+            plane.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true }));
+    }""")
+    settle(page)
+    assert field.input_value() == words[1]
+
+
 def test_arrow_keys_and_a_click_choose_words_on_the_map(plane, settle):
     page = plane()
     seen = {page.get_by_label("word", exact=True).input_value()}

@@ -8,7 +8,7 @@ const text = (x, y, words, name = "") => ["text", { x, y, class: name }, words];
 const rect = (x, y, width, height, name) => ["rect", { x, y, width, height, class: name }];
 const circle = ([cx, cy], r, name) => ["circle", { cx, cy, r, class: name }];
 
-export function wordMap(stops, { now, at, peek, pick, compare }) {
+export function wordMap(stops, { now, at, chosen: start, peek, pick, compare }) {
   let place = null;
   let points = [];
   const plane = picture(stops, {
@@ -18,12 +18,12 @@ export function wordMap(stops, { now, at, peek, pick, compare }) {
     pick,
     hit: (x, y) => place && locateWord(place, points, x, y),
     arrow(di, dj) {
-      const { chosen, near } = now();
+      const { near } = now();
       const seen = at();
       if (seen?.part === "list") return compare(Math.max(0, Math.min(near.length - 1, seen.i + (di || dj))));
       const axis = dj ? 0 : 1;
       const order = points.map((_, i) => i).sort((a, b) => points[a][axis] - points[b][axis] || a - b);
-      const to = Math.max(0, Math.min(order.length - 1, order.indexOf(chosen) + (dj || di)));
+      const to = Math.max(0, Math.min(order.length - 1, order.indexOf(start()) + (dj || di)));
       pick({ part: "map", i: order[to] });
     },
     enter: () => (at()?.part === "list" ? pick(at()) : compare(0)),

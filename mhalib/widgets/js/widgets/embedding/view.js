@@ -36,8 +36,11 @@ function build(model, el, { transformer, tokenizer }) {
   let passing = null;
   let place = { part: "curve", i: 0, j: 8 };
 
+  // Read from the model, not from what was drawn: two keys may come within a frame.
+  const chosen = () => Math.max(0, words.indexOf(model.get("word")));
   const map = wordMap(stops, {
     now: () => now,
+    chosen,
     at: () => passing ?? (compared === null ? null : { part: "list", i: compared }),
     peek(position) {
       passing = position;
@@ -153,12 +156,12 @@ function build(model, el, { transformer, tokenizer }) {
 
   function compute() {
     const { E, plane } = rowsOf(model.get("table"), model.get("seed"));
-    const chosen = Math.max(0, words.indexOf(model.get("word")));
     const P = positions(model.get("n"), model.get("d_model"));
     const i = Math.min(place.i, P.rows - 1);
     place = { part: place.part, i, j: Math.min(place.j, (place.part === "codes" ? P.cols : P.rows) - 1) };
     const alike = Array.from({ length: P.rows }, (_, k) => dot(row(P, i), row(P, k)));
-    now = { E, plane, labels, chosen, near: neighbours(E, chosen).slice(0, SHOWN), P, alike };
+    const word = chosen();
+    now = { E, plane, labels, chosen: word, near: neighbours(E, word).slice(0, SHOWN), P, alike };
     compared = compared === null ? null : Math.min(compared, now.near.length - 1);
     passing = null;
     const words_ = model.get("shown") === "meaning";

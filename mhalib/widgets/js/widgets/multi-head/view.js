@@ -31,7 +31,7 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
   let passing = null; // what the pointer is over
   let drawn = null; // the weights as they were drawn
   // Read from the model, not from what was drawn: two keys may come within a frame.
-  const place = (name) => Math.min(model.get(name), Math.max(0, now.labels.length - 1));
+  const place = (name) => Math.max(0, Math.min(model.get(name), now.labels.length - 1));
   const at = () => passing ?? { head: 0, i: place("query"), j: place("key") };
 
   const switches = toolbar({
@@ -86,9 +86,9 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
     ],
     numbers: () => [
       {
-        title: `What each head gives, asked by “${now.labels[now.query] ?? ""}”`,
+        title: `What each head gives, asked by “${now.labels[place("query")] ?? ""}”`,
         head: ["key", ...now.weights.map((_, k) => `head ${k}`)],
-        rows: now.labels.map((label, j) => [label, ...now.weights.map((w) => fixed(row(w, now.query)[j], 4))]),
+        rows: now.labels.map((label, j) => [label, ...now.weights.map((w) => fixed(row(w, place("query"))[j], 4))]),
       },
     ],
   });
@@ -113,14 +113,12 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
   stops.push(
     watch(model, NAMES, () => {
       const ids = read(model.get("text"));
-      const n = ids.length;
       const off = model.get("heads_off").filter(([l, k]) => l < N && k < H);
       const causal = model.get("causal");
       const layer = Math.min(model.get("layer"), N - 1);
       const whole = full(ids.join(), causal);
       const other = off.length ? changed(ids.join(), causal, JSON.stringify(off)) : null;
       const { weights } = (other ?? whole).layers[layer];
-      const last = (value) => Math.max(0, Math.min(value, n - 1));
       const labels = ids.map((id) => show(tokenizer, id));
       const same = now?.labels.join() === labels.join();
       const before = drawn === weights ? now.before : same ? drawn : null;
@@ -128,10 +126,8 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
       const isOff = (k) => off.some(([l, other]) => l === layer && other === k);
       now = {
         ...{ labels, weights, before, full: whole, changed: other },
-        mask: causal ? causalMask(n) : null,
+        mask: causal ? causalMask(ids.length) : null,
         off: weights.map((_, k) => isOff(k)),
-        query: last(model.get("query")),
-        key: last(model.get("key")),
       };
       passing = null;
       switches.update(now.off.map((gone, k) => ({ label: `head ${k}`, on: !gone, className: `mh-own-${k % 8}` })));
