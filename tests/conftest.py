@@ -32,6 +32,13 @@ settings.register_profile("course", derandomize=True, deadline=None, max_example
 settings.load_profile("course")
 
 
+@pytest.fixture(autouse=True)
+def seeded():
+    """Torch's modules start with the same random numbers in each test."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].manual_seed(0)
+
+
 @pytest.fixture(scope="session")
 def chromium():
     """Chromium, one for the whole session (Playwright allows only one at a time)."""

@@ -117,7 +117,7 @@ def test_compile_without_a_break(name):
         "loss": (cross_entropy, [drawn(2, 4, 11), ids, ids > 1]),
     }[name]
     compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
-    assert_array(compiled(*given), function(*given), atol=1e-6)
+    assert_array(compiled(*given), function(*given), atol=1e-5)  # sums in another order
 
 
 @pytest.mark.parametrize("strict", [False, True])
