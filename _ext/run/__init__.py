@@ -28,6 +28,7 @@ HERE = Path(__file__).parent
 CODE = ("names.py", "errors.py", "kernel.py")  # Python that runs in the worker
 SCRIPTS = ("cells.js", "editor.js", "worker.js")
 CHECK = re.compile(r"^check\(\s*[\"'](\w+)[\"']", re.M)
+BY_HAND = "chapters/by-hand"
 MODES = ("", "required", "off")
 log = logging.getLogger(__name__)
 
@@ -80,6 +81,19 @@ def sections(app: Sphinx, page: str) -> dict[str, str]:
     doctree = app.env.get_doctree(page)
     found = [node for node in doctree.findall(nodes.section) if node.parent.parent is doctree]
     return {node["ids"][0]: node.next_node(nodes.title).astext() for node in found}
+
+
+def practice(app: Sphinx) -> dict[str, str]:
+    """Return the titles of the sections of "By hand" that hold a problem, by their ids, in order."""
+    doctree = app.env.get_doctree(BY_HAND)
+    return {
+        node["ids"][0]: node.next_node(nodes.title).astext()
+        for node in doctree.findall(nodes.section)
+        if any(
+            isinstance(child, nodes.raw) and 'data-widget="practice"' in child.astext()
+            for child in node.children
+        )
+    }
 
 
 # --------------------------------------------------------------------------------------- the files
@@ -142,7 +156,8 @@ def write(app: Sphinx, npm: Path, wheels: Path) -> None:
     small = {"folder": edition, "exercises": {p: len(v["exercises"]) for p, v in lessons.items()}}
     titles = {page: {**v, "sections": sections(app, page)} for page, v in lessons.items()}
     bundle(npm, "page.js", out / "page.js", small, "iife")
-    bundle(npm, "progress.js", out / "progress.js", {"lessons": titles}, "iife")
+    progress = {"lessons": titles, "practice": {"page": BY_HAND, "problems": practice(app)}}
+    bundle(npm, "progress.js", out / "progress.js", progress, "iife")
     # at the root, for a service worker has to do with what is below it only
     bundle(npm, "offline.js", Path(app.outdir) / "course-offline.js", setup, "iife")
 

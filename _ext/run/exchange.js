@@ -2,7 +2,7 @@
 // metadata holds all entries, so that a page can read it again. No DOM: `tests/run` runs it in Node.
 
 const FORMAT = "multi-head-attention-course";
-const KINDS = /^(code\/[\w/-]+|solved\/[\w/-]+|quiz\/[\w/-]+\/\d+|place\/[\w/-]+)$/;
+const KINDS = /^(code\/[\w/-]+|solved\/[\w/-]+|quiz\/[\w/-]+\/\d+|place\/[\w/-]+|practice\/[\w-]+)$/;
 const LIMIT = 200_000; // characters of one entry
 
 const lines = (text) => text.split(/(?<=\n)/);
@@ -62,6 +62,7 @@ export function fromFile(text) {
   }
   for (const [name, value] of entries) {
     if (!KINDS.test(name) || typeof value !== "string") throw new Error(`It holds “${String(name).slice(0, 40)}”, which no page has.`);
+    if (name.startsWith("practice/") && !/^\d{1,6}$/.test(value)) throw new Error(`Its entry “${name.slice(0, 40)}” is no count.`);
     if (value.length > LIMIT) throw new Error(`Its entry “${name.slice(0, 40)}” is too long.`);
   }
   return [...entries];

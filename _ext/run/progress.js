@@ -1,6 +1,7 @@
 // The page "Your progress": what this browser keeps, as a table; out as a notebook, in again, away.
-/* global SETUP -- of the build: { lessons: { page: { title, exercises: { name: cell }, quizzes, sections: { id: title } } } } */
-import { entries, forget as forgetAll, isRefused, read, watch, write } from "./store.js";
+/* global SETUP -- of the build: { lessons: { page: { title, exercises: { name: cell }, quizzes, sections: { id: title } } },
+   practice: { page, problems: { id: title } } } */
+import { entries, forget as forgetAll, isRefused, read, remembered, remind, watch, write } from "./store.js";
 import { fromFile, toNotebook } from "./exchange.js";
 
 const make = (name, properties = {}, ...children) => {
@@ -38,6 +39,26 @@ function row(page, { title, exercises, quizzes, sections }) {
   );
 }
 
+// ---- by hand: the widgets of that page count what was solved -------------------------------------
+const { page: byHand, problems } = SETUP.practice;
+const sheet = new URL(`${byHand}.html`, root);
+const ids = Object.keys(problems);
+const widget = (id) => (ids.indexOf(id) ? `practice-${ids.indexOf(id) + 1}` : "practice");
+const practiced = (id) => Number(remembered(sheet.pathname, widget(id)).solved) || 0;
+const practice = () => ids.filter(practiced).map((id) => [`practice/${id}`, String(practiced(id))]);
+
+function byHandRow() {
+  const items = ids.map((id) => {
+    const link = make("a", { href: `${sheet}#${id}`, textContent: problems[id] });
+    const count = practiced(id);
+    return make("li", { className: count ? "progress-done" : "" }, link, count ? ` ✓ ${count} solved` : "");
+  });
+  const done = ids.filter(practiced).length;
+  const name = make("th", { scope: "row" }, make("a", { href: sheet, textContent: "By hand" }));
+  const list = make("ul", { className: "progress-exercises" }, ...items);
+  return make("tr", {}, name, make("td", {}, `${done} of ${ids.length} kinds of problems solved`, list), make("td", { textContent: "–" }));
+}
+
 function show() {
   const lessons = Object.entries(SETUP.lessons).filter(([, lesson]) => Object.keys(lesson.exercises).length || lesson.quizzes);
   const all = lessons.flatMap(([page, lesson]) => Object.keys(lesson.exercises).map((name) => `solved/${page}/${name}`));
@@ -48,7 +69,7 @@ function show() {
   table.replaceChildren(
     make("p", { className: "progress-sum" }, make("strong", { textContent: `${solved} of ${all.length} exercises solved` }), meter),
     make("div", { className: "pst-scrollable-table-container" },
-      make("table", { className: "table" }, make("thead", {}, head), make("tbody", {}, ...lessons.map(([page, lesson]) => row(page, lesson))))),
+      make("table", { className: "table" }, make("thead", {}, head), make("tbody", {}, ...lessons.map(([page, lesson]) => row(page, lesson)), byHandRow()))),
   );
 }
 
@@ -59,7 +80,7 @@ function button(text, click) {
 }
 
 function save() {
-  const file = new Blob([toNotebook(entries(), SETUP.lessons)], { type: "application/x-ipynb+json" });
+  const file = new Blob([toNotebook([...entries(), ...practice()], SETUP.lessons)], { type: "application/x-ipynb+json" });
   const link = make("a", { href: URL.createObjectURL(file), download: "my-progress.ipynb" });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
@@ -69,7 +90,11 @@ function save() {
 async function load(file) {
   try {
     const found = fromFile(await file.text());
-    for (const [name, text] of found) write(name, text);
+    for (const [name, text] of found) {
+      const [, id] = name.match(/^practice\/(.+)/) ?? [];
+      if (id in problems) remind(sheet.pathname, widget(id), { solved: Number(text) });
+      else if (!id) write(name, text);
+    }
     told.textContent = `Read: ${found.length} ${found.length === 1 ? "entry" : "entries"} from ${file.name}.`;
     show();
   } catch (error) {

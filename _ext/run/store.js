@@ -53,6 +53,24 @@ export function entries(start = "") {
   return [...found].map(([name, text]) => [name.slice(start.length), text]).sort();
 }
 
+/** What the widget `name` of the page at `path` remembers: the values that a reader changed. */
+export function remembered(path, name) {
+  try {
+    return JSON.parse(storage()?.getItem(`mhalib:${path}:${name}`)) ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** Change some of what a widget remembers. */
+export function remind(path, name, values) {
+  try {
+    storage()?.setItem(`mhalib:${path}:${name}`, JSON.stringify({ ...remembered(path, name), ...values }));
+  } catch {
+    refused = true;
+  }
+}
+
 /** Forget all of it, and what the widgets of the pages below `path` remember. */
 export function forget(path) {
   for (const [name] of entries()) write(name, null);

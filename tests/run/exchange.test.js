@@ -11,6 +11,7 @@ const entries = [
   ["code/chapters/05-multi-head/139fdeeb", "print('größe 🦇')"],
   ["code/chapters/05-multi-head/f049b105", "def f():\n    return 1\n\ncheck('split_heads', f)"],
   ["place/chapters/05-multi-head", "the-reshape-trap"],
+  ["practice/one-score", "3"],
   ["quiz/chapters/05-multi-head/1", "0,2"],
   ["solved/chapters/05-multi-head/split_heads", "2026-01-01T00:00:00.000Z"],
 ];
@@ -49,5 +50,6 @@ test("what this page has not written is refused", () => {
   refused((_, kept) => (kept.version = 2), /no file that this page has written/);
   refused((_, kept) => (kept.entries["../../theme"] = "dark"), /which no page has/);
   refused((_, kept) => (kept.entries["quiz/chapters/05-multi-head/1"] = 3), /which no page has/);
+  refused((_, kept) => (kept.entries["practice/one-score"] = "-1"), /no count/);
   refused((_, kept) => (kept.entries["code/a/b"] = "x".repeat(300_000)), /too long/);
 });

@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 CHAPTERS = Path(__file__).parents[2] / "chapters"
 LESSON, TRAP = "chapters/05-multi-head.html", "split_heads"
@@ -301,6 +302,36 @@ def test_progress_goes_out_as_a_notebook_in_again_and_away(home, server, tmp_pat
     bad.write_text('{"cells": []}')
     page.locator("input[type=file]").set_input_files(bad)
     page.locator(".progress-told", has_text="Nothing was changed").wait_for()
+
+
+def test_progress_counts_what_was_solved_by_hand(home, server, tmp_path):
+    page, done = home, ".progress-done:has-text('One score')"
+    page.goto(f"{server}/chapters/by-hand.html#by-hand-score")
+    problem = page.locator("#one-score figure")
+    figure = problem.locator(".mhalib-live")
+    figure.wait_for()
+    state = json.loads(problem.locator("> script").text_content())
+    for cell, right in zip(
+        figure.locator(".mh-check input").all(), state["problems"][0]["right"], strict=True
+    ):
+        cell.fill(str(right))
+        cell.press("Enter")
+    solved = figure.locator(".mh-label", has_text="solved: 1")
+    expect(solved).to_be_visible()
+    page.goto(f"{server}/chapters/progress.html")
+    assert page.locator(done).inner_text() == "One score ✓ 1 solved"
+    with page.expect_download() as download:
+        page.locator("button", has_text="Export").click()
+    file = tmp_path / "my-progress.ipynb"
+    download.value.save_as(file)
+    page.locator("button", has_text="Forget everything").click()
+    page.locator("button", has_text="Yes, forget").click()
+    expect(page.locator(done)).to_have_count(0)
+    page.locator("input[type=file]").set_input_files(file)
+    expect(page.locator(done)).to_have_text("One score ✓ 1 solved")
+    page.goto(f"{server}/chapters/by-hand.html#by-hand-score")
+    page.mouse.wheel(0, 1)
+    expect(solved).to_be_visible()
 
 
 def test_a_cell_runs_after_those_above_and_can_be_edited_by_keyboard_alone(home, server):
