@@ -134,6 +134,7 @@ def test_the_wheel_is_the_same_each_time_and_grades_without_torch(tmp_path):
     assert run.stdout == "Correct\n", run.stderr
 
 
-def test_the_exported_file():
-    test = fetch.node("--test", "exchange.test.js", cwd=Path(__file__).parent)
+@pytest.mark.parametrize("file", ["exchange.test.js", "python.test.js"])
+def test_in_node(file):
+    test = fetch.node("--test", file, cwd=Path(__file__).parent)
     assert "fail 0" in test

@@ -3,12 +3,16 @@
 One worker serves most of this file: to start Python costs more than all the checks together.
 """
 
+import functools
 import gzip
+import http.server
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import nbformat
@@ -427,6 +431,62 @@ def test_python_is_there_without_network_once_it_was_used(home, server):
         exercise(page).locator(".run-output .mhalib-check").wait_for()
     finally:
         page.context.set_offline(False)
+
+
+def test_a_new_edition_takes_the_place_of_the_old_one_and_keeps_python(
+    site, run_folder, reader, tmp_path
+):
+    """What is published anew: the course's own folder has another name, Python's has not."""
+    book, asked = tmp_path / "book", []
+    shutil.copytree(site, book, copy_function=os.link)
+
+    class Handler(http.server.SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            asked.append(self.path)
+
+    with http.server.ThreadingHTTPServer(
+        ("127.0.0.1", 0), functools.partial(Handler, directory=book)
+    ) as served:
+        threading.Thread(target=served.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{served.server_port}"
+        page, complaints = reader(address)
+
+        def visit():
+            page.goto(f"{address}/{LESSON}")
+            exercise(page).locator(".run-run").click()
+            exercise(page).locator(".run-output .mhalib-check").wait_for()
+            return page.evaluate(
+                """async () => {
+                  const cache = await caches.open("course-python");
+                  const paths = (await cache.keys()).map((kept) => new URL(kept.url).pathname);
+                  return [...new Set(paths.map((path) => path.split("/")[3]))].sort();
+                }"""
+            )
+
+        runtime = next(folder.name for folder in run_folder.glob("pyodide-*"))
+        (old,) = (folder.name for folder in run_folder.iterdir() if (folder / "cells.js").exists())
+        assert visit() == sorted([old, runtime])
+
+        new, run = "0123456789ab", book / "_static" / "run"
+        (run / old).rename(run / new)
+        for file in (book / "course-offline.js", run / "page.js", *(run / new).glob("*.js")):
+            text = file.read_text("utf-8").replace(old, new)
+            file.unlink()  # a link to the file of the site
+            file.write_text(text, "utf-8")
+        asked.clear()
+        visit()
+        page.wait_for_function(
+            """async ([before, after]) => {
+              const cache = await caches.open("course-python");
+              const names = (await cache.keys()).map((kept) => kept.url).join();
+              return names.includes(after) && !names.includes(before);
+            }""",
+            arg=[old, new],
+        )
+        assert not [path for path in asked if runtime in path]
+        page.context.close()
+        served.shutdown()
+    assert complaints == []
 
 
 def test_a_cell_with_a_widget_puts_the_live_widget_there(home, server):
