@@ -110,7 +110,7 @@ class Findings:
         if len(yours) == len(wrong[0].right) or list(yours) == list(right):
             return ""
         if list(yours[:8]) != list(right[:8]):
-            return f"It keeps {_ids(yours)}. Right is {_ids(right)}."
+            return f"It keeps {_ids(yours)}. It should keep {_ids(right)}."
         missing, extra = np.setdiff1d(right, yours), np.setdiff1d(yours, right)
         texts = [f"It cuts off {_ids(missing)}, which should stay."] * bool(len(missing))
         texts += [f"It keeps {_ids(extra)}, which should go."] * bool(len(extra))
@@ -235,8 +235,8 @@ class Findings:
         ):
             name = self.exercise.argument_names[0]
             return (
-                f"A change of the last row of {name} moves other rows of your result. Each row is "
-                "computed by itself."
+                f"A change to the last row of {name} changes other rows of your result. Each row "
+                "is computed by itself."
             )
         return ""
 
@@ -251,8 +251,8 @@ class Findings:
             if isinstance(value, (np.ndarray, np.generic, int, float)) and name in scope:
                 text = f" (now {value})" if np.ndim(value) == 0 else ""
                 return (
-                    f"The function reads {name}{text}, a variable from outside. These inputs "
-                    "know nothing of it."
+                    f"The function reads {name}{text}, a variable from outside. It does not "
+                    "change with the inputs."
                 )
         return ""
 
@@ -266,9 +266,9 @@ class Findings:
             if name in self.exercise.optional:
                 given = [{len(case.args) > k for case in cases} for cases in (wrong, right)]
                 if given == [{True}, {False}]:
-                    return f"Without {name} it is right, with one it is wrong."
+                    return f"It is right without a {name}, and wrong with one."
                 if given == [{False}, {True}]:
-                    return f"With a {name} it is right, without it is wrong."
+                    return f"It is right with a {name}, and wrong without one."
         if all(has_dtype(case, "float32") for case in wrong):
             return "It is right for float64 and wrong for float32 numbers."
         if min(map(largest, wrong)) > max(20, *map(largest, right)):

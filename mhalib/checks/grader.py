@@ -25,7 +25,7 @@ def check(name: str, function: Function, seconds: float = 5.0) -> Result:
     Parameters
     ----------
     name : str
-        Of the exercise, see `exercises`.
+        Name of the exercise, as in `exercises()`.
     function : callable
         The reader's function, in NumPy or torch.
     seconds : float

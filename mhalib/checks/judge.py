@@ -186,7 +186,7 @@ class Judge:
                 "For later: with a batch axis in front it does not work yet. The library's does."
             )
         if self.torch_dtype is not None and not uses_torch(self.original):
-            texts.append("Judged with tensors of torch; with NumPy's arrays it is not right.")
+            texts.append("Judged with torch tensors; with NumPy arrays it is not right.")
         if self.torch_dtype is None and exercise.returns == "array":
             case = exercise.cases[-1]
             narrow = Case(*(a.astype(np.float32) if is_float(a) else a for a in case.args))

@@ -32,7 +32,7 @@ def of_shape(
         return "The numbers are right, and in order, but divided into other axes."
     for axis in range(right.ndim):
         if all(a.shape == b.shape[:axis] + b.shape[axis + 1 :] for a, b in pairs):
-            return f"Axis {axis} is missing: its length was {right.shape[axis]}."
+            return f"Axis {axis} is missing: its length should be {right.shape[axis]}."
     for k, name in enumerate(names):
         if value.ndim and all(
             len(case.args) > k and np.shape(case.args[k]) == a.shape

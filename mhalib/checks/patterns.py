@@ -120,7 +120,7 @@ def _moved(pairs: list[tuple[Array, Array]]) -> str:
 def _rounded(pairs: list[tuple[Array, Array]]) -> str:
     for digits in range(7):
         if all(close(a, np.round(b, digits), 1e-7).all() for a, b in pairs):
-            return f"The right numbers, rounded to {digits} digits."
+            return f"The right numbers, rounded to {digits} decimal{'s' * (digits != 1)}."
     return ""
 
 

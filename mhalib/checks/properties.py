@@ -40,8 +40,8 @@ class Trial:
         if _close(self.run(X, W[2])[:-1], self.run(changed, W[2])[:-1]):
             return ""
         return (
-            "A change of the last token moved earlier outputs. With a causal mask no token may see "
-            "a later one."
+            "A change to the last token changed earlier outputs. With a causal mask no token may "
+            "see a later one."
         )
 
     def reach(self) -> str:
@@ -51,7 +51,7 @@ class Trial:
         if not _close(self.run(X, W[2])[-1], self.run(changed, W[2])[-1]):
             return ""
         return (
-            "A change of the first token left the last output as it was. The last token must see "
+            "A change to the first token left the last output as it was. The last token must see "
             "all of them."
         )
 

@@ -19,7 +19,7 @@ from mhalib.checks.values import same, tolerance_of
 
 TWICE = (
     "Two calls with the same input gave different results. Random numbers (dropout left on?), or "
-    "a variable outside the function that a call changes, do that."
+    "a variable outside the function that a call changes, can cause that."
 )
 KEPT = (
     "After a call with other numbers, the result for these is wrong: something of the earlier call "

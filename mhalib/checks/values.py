@@ -54,7 +54,7 @@ def _read(value: Any, returns: str, kind: str) -> Any:
         raise Misuse("It returned a masked array. An ordinary array of numbers was expected.")
     if not isinstance(value, (np.ndarray, np.generic)) or value.dtype.kind not in "fiub":
         of = f" of {value.dtype}" if hasattr(value, "dtype") else ""
-        hint = " np.array makes one of it." if isinstance(value, (list, tuple)) and kind in (
+        hint = " np.array turns it into one." if isinstance(value, (list, tuple)) and kind in (
             "list",
         ) else ""  # fmt: skip
         raise Misuse(

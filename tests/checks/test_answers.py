@@ -210,7 +210,7 @@ def test_the_answer_to_the_reshape_trap():
 The numbers were read off row by row and filled into heads: your heads mix tokens, so that \
 head 0 holds only the first tokens. First cut the features of each token into blocks, an axis \
 of its own; then move that axis to the front.
-What gives it away: a change of the last token moves rows that belong to earlier ones.
+What gives it away: a change to the last token changes rows that belong to earlier ones.
 The smallest input that shows it:
   X        [[0., 1., 2., 3.],
             [4., 5., 6., 7.]]

@@ -143,7 +143,7 @@ bpe_encode = Exercise(
             lambda word, merges: _ranked(word, merges, 0),
         ),
         Mistake(
-            "new ids not from 256",
+            "new ids do not start at 256",
             "The id of a merge is 256 + its rank, and the first rank is 0. Here ids start at 257.",
             lambda word, merges: _ranked(word, merges, 257),
         ),

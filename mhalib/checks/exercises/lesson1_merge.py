@@ -106,7 +106,7 @@ merge_pair = Exercise(
             lambda ids, pair, new_id: merge([*ids, -1], pair, new_id)[: -1 - _ends(ids, pair)],
         ),
         Mistake(
-            "a pair at the end is left",
+            "a pair at the end is not merged",
             "The walk stops too early: the last two ids can be the pair, too.",
             lambda ids, pair, new_id: merge(ids[:-1], pair, new_id) + list(ids[-1:]),
         ),

@@ -108,13 +108,13 @@ train_bpe = Exercise(
             lambda words, n: train(words, n, joined=True),
         ),
         Mistake(
-            "ties by first seen",
+            "ties broken by what was seen first",
             "Among pairs with the same count the smallest pair of ids comes first. Otherwise "
             "the merges depend on the order of the corpus.",
             lambda words, n: train(words, n, order=lambda counts, pair: -counts[pair]),
         ),
         Mistake(
-            "ties by largest pair",
+            "ties broken by the largest pair",
             "Among pairs with the same count the smallest pair of ids comes first; this takes "
             "the largest.",
             lambda words, n: train(
@@ -158,21 +158,21 @@ train_bpe = Exercise(
         ),
         Mistake(
             "one merge too few",
-            "n_merges merges were asked for; here there is one less.",
+            "n_merges merges were asked for; here there is one fewer.",
             lambda words, n: train(words, n - 1),
         ),
         Mistake(
-            "new ids not from 256",
+            "new ids do not start at 256",
             "The bytes have the ids 0 to 255, so the first new id is 256. Here they start at 257.",
             lambda words, n: train(words, n, first_id=257),
         ),
         Mistake(
-            "new ids not from 256",
+            "new ids do not start at 256",
             "The bytes have the ids 0 to 255, so the first new id is 256. Here they start at 255.",
             lambda words, n: train(words, n, first_id=255),
         ),
         Mistake(
-            "new ids not from 256",
+            "new ids do not start at 256",
             "The bytes have the ids 0 to 255, so the first new id is 256. Here they start at 0.",
             lambda words, n: train(words, n, first_id=0),
         ),
@@ -193,7 +193,7 @@ train_bpe = Exercise(
             lambda words, n: train(words, n, most=0),
         ),
         Mistake(
-            "ties by last seen",
+            "ties broken by what was seen last",
             "Among pairs with the same count the smallest pair of ids comes first; this takes the "
             "one that was met last.",
             lambda words, n: train(words, n, order=lambda c, p: (-c[p], -list(c).index(p))),
@@ -205,7 +205,7 @@ train_bpe = Exercise(
         ),
         *(
             Mistake(
-                "letters made small or large",
+                "letters made lowercase or uppercase",
                 "A and a are different bytes: take the words as they are.",
                 lambda words, n, change=change: train([change(word) for word in words], n),
             )

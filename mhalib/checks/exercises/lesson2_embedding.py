@@ -101,7 +101,7 @@ embed = Exercise(
         ),
         Mistake(
             "the root cut to a whole number",
-            "√d_model is a fraction, most of the time: multiply by it as it is.",
+            "√d_model is rarely a whole number: multiply by it as it is.",
             lambda ids, E: E[ids] * int(E.shape[1] ** 0.5),
         ),
         Mistake(
@@ -250,7 +250,7 @@ sinusoidal_positions = Exercise(
         ),
         Mistake(
             "cosines only",
-            "Every first column of a pair is the sine of the same angle.",
+            "The first column of every pair is the sine of the same angle.",
             lambda n, d: np.cos(np.arange(n)[:, None] / 10000 ** (2 * (np.arange(d) // 2) / d)),
         ),
         Mistake(

@@ -99,12 +99,12 @@ causal_mask = Exercise(
             lambda n_q, n_k: np.tri(n_q, n_k, k=max(n_k - n_q - 1, 0), dtype=bool),
         ),
         Mistake(
-            "only the own token",
+            "only the token itself",
             "A token sees itself and all before it.",
             lambda n_q, n_k: np.eye(n_q, n_k, k=n_k - n_q, dtype=bool),
         ),
         Mistake(
-            "only the own token",
+            "only the token itself",
             "A token sees itself and all before it.",
             lambda n_q, n_k: np.eye(n_q, n_k, dtype=bool),
         ),
@@ -166,15 +166,16 @@ causal_mask = Exercise(
             lambda n_q, n_k: np.zeros((n_q, n_k), bool),
         ),
         Mistake(
-            "a query without a place of its own sees something",
+            "a query before all keys sees something",
             "With more queries than keys the first ones stand before all keys: they see none. The "
             "last query still sees the last key.",
             lambda n_q, n_k: np.tri(n_q, n_k, k=max(n_k - n_q, 0), dtype=bool),
             "more queries than keys",
         ),
         Mistake(
-            "the triangle reads from the end",
-            "A row and a column counted from the end were compared the wrong way.",
+            "rows in reverse order",
+            "The first query sees the fewest keys, the last query all of them. Here it is the "
+            "other way round.",
             lambda n_q, n_k: _tri(n_q, n_k, 0)[::-1],
             LEAK,
         ),
@@ -219,7 +220,7 @@ padding_mask = Exercise(
             "one token too far",
             "Places are counted from 0: with length 2, places 0 and 1 are words.",
             lambda lengths, n_k: (_PLACES(n_k) <= lengths[:, None])[:, None],
-            "a change of the first padding token changes the output",
+            "a change to the first padding token changes the output",
         ),
         Mistake(
             "one token too few",

@@ -94,13 +94,13 @@ softmax = Exercise(
         ),
         Mistake(
             "not divided by the sum",
-            "exp makes the numbers positive; their sum is still to be divided by.",
+            "exp makes the numbers positive; divide them by their sum.",
             np.exp,
             ROWS,
         ),
         Mistake(
             "not divided by the sum",
-            "The maximum is subtracted, exp taken; their sum is still to be divided by.",
+            "The maximum is subtracted, exp taken; divide by the sum of each row.",
             lambda x: np.exp(x - x.max(axis=-1, keepdims=True)),
             ROWS,
         ),
@@ -200,7 +200,7 @@ softmax = Exercise(
         ),
         Mistake(
             "only the largest",
-            "Softmax gives every number a share, the largest the largest one.",
+            "Softmax gives every number a share; the largest number gets the largest share.",
             lambda x: 1.0 * (x == x.max(axis=-1, keepdims=True)),
         ),
         Mistake(
@@ -268,7 +268,7 @@ softmax = Exercise(
         ),
         Mistake(
             "shares in whole numbers",
-            "The result got the type of x. Shares are fractions, also of whole numbers.",
+            "The result got the dtype of x. Shares are fractions, even when x holds whole numbers.",
             lambda x: mhalib.softmax(x.astype(float)).astype(x.dtype),
             "whole numbers",
         ),

@@ -13,7 +13,7 @@ from mhalib.checks.exercise import Case, Exercise, Mistake, normal, numbers, siz
 from mhalib.checks.properties import H, attend_in_heads, merge, split
 
 Array = NDArray[Any]
-MIXED = "a change of the last token moves rows that belong to earlier ones"
+MIXED = "a change to the last token changes rows that belong to earlier ones"
 
 RESHAPED = (
     "reshaped before transposing",
@@ -89,7 +89,7 @@ split_heads = Exercise(
         ),
         Mistake(
             "the head axis is not in front",
-            "The blocks are cut rightly, (n, h, d_k). The head comes before the token: (h, n, "
+            "The blocks are cut correctly, (n, h, d_k). The head comes before the token: (h, n, "
             "d_k), so that X[i] is what head i sees.",
             _token_blocks,
         ),
@@ -130,21 +130,21 @@ split_heads = Exercise(
         ),
         Mistake(
             "axes moved into the wrong places",
-            "The blocks are cut rightly, then the axes were put in another order. It is head, "
+            "The blocks are cut correctly, then the axes were put in another order. It is head, "
             "token, "
             "feature.",
             lambda X, n_heads: _token_blocks(X, n_heads).swapaxes(-1, -3),
         ),
         Mistake(
             "axes moved into the wrong places",
-            "The blocks are cut rightly, then the axes were put in another order. It is head, "
+            "The blocks are cut correctly, then the axes were put in another order. It is head, "
             "token, "
             "feature.",
             lambda X, n_heads: _token_blocks(X, n_heads).swapaxes(-1, -2),
         ),
         Mistake(
             "axes moved into the wrong places",
-            "The blocks are cut rightly, then the axes were put in another order. It is head, "
+            "The blocks are cut correctly, then the axes were put in another order. It is head, "
             "token, "
             "feature.",
             lambda X, n_heads: np.moveaxis(_token_blocks(X, n_heads), -1, -3),

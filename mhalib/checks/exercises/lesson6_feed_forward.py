@@ -89,7 +89,7 @@ feed_forward = Exercise(
             "ReLU compares each number with 0. Here the largest number of each column was taken, "
             "and the 0 was read as an axis.",
             partial(_ffn, bend=lambda X: X.max(axis=0)),
-            "the result has an axis too few",
+            "the result has one axis too few",
         ),
         Mistake(
             "b_1 left out",

@@ -78,8 +78,8 @@ layer_norm = Exercise(
     mistakes=(
         Mistake(
             "variance divided by n − 1",
-            "The variance is the mean of the squares, divided by the number of features. Some "
-            "libraries' std divides by one less.",
+            "The variance is the sum of the squared differences, divided by the number of "
+            "features. Some libraries' std divides by one less.",
             partial(_norm, ddof=1),
             "the rows of the result do not have variance 1",
         ),
@@ -91,7 +91,7 @@ layer_norm = Exercise(
         ),
         Mistake(
             "eps left out",
-            "A constant row has variance 0. eps keeps it from dividing by 0.",
+            "A constant row has variance 0. eps prevents a division by 0.",
             lambda X, gamma, beta, eps: _norm(X, gamma, beta, 0.0),
             "with a large eps the values differ",
         ),
@@ -100,13 +100,13 @@ layer_norm = Exercise(
             "Each token is normalised on its own, over the last axis. Here a token's output "
             "depends on the other tokens.",
             partial(_norm, axis=-2),
-            "it changes when another token changes",
+            "a token's output changes when another token changes",
         ),
         Mistake(
             "over everything",
             "Each token has its own mean and variance, over the last axis.",
             partial(_norm, axis=None),
-            "it changes when another token changes",
+            "a token's output changes when another token changes",
         ),
         Mistake(
             "divided by the variance",
@@ -193,12 +193,12 @@ layer_norm = Exercise(
         ),
         Mistake(
             "not divided",
-            "The mean was subtracted; the root of the variance is still to be divided by.",
+            "The mean was subtracted; divide by the root of the variance as well.",
             lambda X, gamma, beta, eps: gamma * (X - X.mean(-1, keepdims=True)) + beta,
             "the rows of the result do not have variance 1",
         ),
         Mistake(
-            "mean not subtracted above the line",
+            "mean not subtracted in the numerator",
             "The variance is right, but X itself was divided, not X minus its mean.",
             lambda X, gamma, beta, eps: gamma * X / np.sqrt(X.var(-1, keepdims=True) + eps) + beta,
             "the rows of the result do not have mean 0",
@@ -210,7 +210,7 @@ layer_norm = Exercise(
         ),
         Mistake(
             "variance divided by n − 1, eps outside the root",
-            "Two things: the variance is the mean of the squares, and eps belongs to it.",
+            "Two things: divide the squares by n, not n − 1, and add eps under the root.",
             partial(_norm, ddof=1, outside=True),
         ),
         Mistake(

@@ -25,8 +25,8 @@ pre_norm_block = Exercise(
     mistakes=(
         Mistake(
             "residual from the normed input",
-            "The stream was replaced by its norm before the correction was added. Only the "
-            "sublayer sees the norm; the sum starts from the stream itself.",
+            "The stream was replaced by its normalised copy before the correction was added. Only "
+            "the sublayer sees that copy; the sum starts from the stream itself.",
             pre_normed_residual,
             "x = [1, 3] with one sublayer that returns its input and one that returns 0 gives "
             "[−1, 1], not [0, 4]",
@@ -97,22 +97,22 @@ pre_norm_block = Exercise(
         ),
         Mistake(
             "residual from the normed input, once",
-            "The second sum starts from the stream itself, not from its norm.",
+            "The second sum starts from the stream itself, not from its normalised copy.",
             lambda X, a, f, n1, n2: (lambda Y: n2(Y) + f(n2(Y)))(X + a(n1(X))),
         ),
         Mistake(
             "residual from the normed input, once",
-            "The first sum starts from the stream itself, not from its norm.",
+            "The first sum starts from the stream itself, not from its normalised copy.",
             lambda X, a, f, n1, n2: (lambda Y: Y + f(n2(Y)))(n1(X) + a(n1(X))),
         ),
         Mistake(
             "the attention alone",
-            "The second half is missing: the feed-forward of the second norm, and its sum.",
+            "The second half is missing: the second norm, the feed-forward and its sum.",
             lambda X, a, f, n1, n2: X + a(n1(X)),
         ),
         Mistake(
             "the feed-forward alone",
-            "The first half is missing: the attention of the first norm, and its sum.",
+            "The first half is missing: the first norm, the attention and its sum.",
             lambda X, a, f, n1, n2: X + f(n2(X)),
         ),
         Mistake(
@@ -122,7 +122,7 @@ pre_norm_block = Exercise(
         ),
         Mistake(
             "the feed-forward reads the block's input",
-            "The feed-forward reads the norm of the stream as it is after the attention.",
+            "The feed-forward reads the normalised stream as it is after the attention.",
             lambda X, a, f, n1, n2: X + a(n1(X)) + f(n2(n1(X))),
         ),
         Mistake(

@@ -184,7 +184,7 @@ cached_attention = Exercise(
             "no mask inside a piece",
             "When several tokens come at once, each must still see only those up to itself.",
             partial(_step, mask=lambda n_q, n_k: np.ones((n_q, n_k), bool)),
-            "a change of the last token moves earlier outputs",
+            "a change to the last token changes earlier outputs",
         ),
         Mistake(
             "cache ignored",
@@ -245,7 +245,7 @@ cached_attention = Exercise(
             _made("KQV"),
         ),
         Mistake(
-            "strictly before itself",
+            "the new token itself hidden",
             "A token also looks at itself: the newest query sees the newest key.",
             partial(_step, mask=lambda n_q, n_k: np.tri(n_q, n_k, n_k - n_q - 1, dtype=bool)),
         ),

@@ -108,7 +108,7 @@ top_p_filter = Exercise(
         ),
         Mistake(
             "logits summed, not probabilities",
-            "Logits are no probabilities: the softmax comes first.",
+            "Logits are not probabilities: the softmax comes first.",
             partial(_top_p, shares=lambda logits: logits),
         ),
         Mistake(

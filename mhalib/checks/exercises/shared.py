@@ -15,7 +15,7 @@ Array = NDArray[Any]
 REFERENCE = "nothing but a comparison with known values"
 ROWS, LEAK = (
     "the rows of weights do not sum to 1",
-    "a change of the last token moves earlier outputs",
+    "a change to the last token changes earlier outputs",
 )
 
 # The first can be done by hand and has as many keys as features, so that a missing transpose
@@ -64,7 +64,7 @@ SCALES: tuple[tuple[str, str, Any], ...] = (
     ),
     (
         "the root cut to a whole number",
-        "√d_k is a fraction, most of the time: divide by it as it is.",
+        "√d_k is rarely a whole number: divide by it as it is.",
         lambda d_k: 1 / int(d_k**0.5),
     ),
     (
@@ -84,7 +84,8 @@ SCALES: tuple[tuple[str, str, Any], ...] = (
     ),
     (
         "divided by the fourth root of d_k",
-        "The divisor of a score is √d_k. (The fourth root would belong to Q and to K, both.)",
+        "The divisor of a score is √d_k. (The fourth root is right only if Q and K are both "
+        "divided by it.)",
         lambda d_k: d_k**-0.25,
     ),
     ("divided by d_k²", "Far too flat: the divisor is √d_k.", lambda d_k: d_k**-2.0),

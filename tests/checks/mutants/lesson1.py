@@ -62,12 +62,12 @@ def learn(words, n, choose, keep=lambda words: words):
     return merges
 
 
-@mutant("train_bpe", "ties by first seen")
+@mutant("train_bpe", "ties broken by what was seen first")
 def _(words, n_merges):
     return learn(words, n_merges, lambda pairs: max(pairs, key=pairs.count))
 
 
-@mutant("train_bpe", "ties by largest pair")
+@mutant("train_bpe", "ties broken by the largest pair")
 def _(words, n_merges):
     return learn(words, n_merges, lambda pairs: max(pairs, key=lambda p: (pairs.count(p), p)))
 
