@@ -1,4 +1,4 @@
-"""Problems for head and paper: their answers by hand, and every mistake told from every other."""
+"""Problems for pencil and paper: their answers by hand, and every mistake told from every other."""
 
 from itertools import islice, pairwise
 

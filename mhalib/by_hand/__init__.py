@@ -1,5 +1,5 @@
-"""Attention by hand: problems for head and paper, with the right answers from the library and every
-known mistake by its name. The page "By hand" and the worksheets are made of them.
+"""Attention by hand: problems for pencil and paper, with the right answers from the library and
+every known mistake by its name. The page "By hand" and the worksheets are made of them.
 
 >>> from itertools import islice
 >>> first, second = islice(RUNGS["score"].problems(), 2)

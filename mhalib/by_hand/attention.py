@@ -149,7 +149,8 @@ def exponentials(numbers: Values) -> np.ndarray:
 SOFTMAX = Rung(
     "softmax",
     "A row of softmax",
-    "Make weights of the scores, to two decimals. With or without subtracting the largest score.",
+    "Turn the scores into weights, to two decimals. Subtracting the largest score first is "
+    "optional.",
     "03-single-head",
     draw_softmax,
     lambda m: [

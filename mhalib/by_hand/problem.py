@@ -1,5 +1,5 @@
-"""What a problem for head and paper is: numbers that are given, cells that are asked for, the right
-answer, and what each known mistake would give instead."""
+"""What a problem for pencil and paper is: numbers that are given, cells that are asked for, the
+right answer, and what each known mistake would give instead."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ class ByHandWidget(CourseWidget):
     def picture(self) -> str:
         tokens, found = TOKENS[: self.n], self.trace
         names = {
-            "scaled": "scores / √`d_k`",
+            "scaled": "scores / √`d_k`" if self.scaled else "scores / 1",
             "exp": "exp(score − largest)",
             "result": "output · `W_O`",
         }

@@ -51,10 +51,11 @@ class EmbeddingWidget(ModelWidget):
         "Which words should be near “bats”? Guess, then look. And with random rows?"
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "Each dot is the row of E of one word, scaled to length 1, seen from the side from which "
-        "the rows differ most; the list beside it, and the arithmetic below, use all `d_model` "
-        "features. Click a word to choose it, point at another to compare. Under “place”: the "
-        "sinusoidal code of the positions, and the dot product of the chosen row with each."
+        "Each dot is the row of E of one word, scaled to length 1, drawn on the two directions "
+        "in which the rows differ most; the list beside it, and the arithmetic below, use all "
+        "`d_model` features. Click a word to choose it, point at another to compare. Under "
+        "“place”: the sinusoidal code of the positions, and the dot product of the chosen row "
+        "with each."
     ).tag(sync=True, state=True)
 
     def __init__(

@@ -49,10 +49,10 @@ class LayersWidget(ModelWidget):
         "Follow “bats”: where do its two meanings part? Then follow “the”."
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "One row a stage, from `X` to the last layer: the vector of the token, its cosine with the "
-        "same word in the other sentence, and how much each token moves when the chosen one is "
-        "replaced. Pick a row, and the model is read there: below is what it would say next. Pick "
-        "any number, or move with the arrow keys: its arithmetic stands below."
+        "One row per stage, from `X` to the last layer: the vector of the token, its cosine with "
+        "the same word in the other sentence, and how much each token moves when the chosen one "
+        "is replaced. Pick a row, and the model is read there: below is what it would say next. "
+        "Pick any number, or move with the arrow keys: its arithmetic stands below."
     ).tag(sync=True, state=True)
 
     def __init__(

@@ -72,8 +72,8 @@ class MachineWidget(ModelWidget):
         "token takes something from the earlier one: its colour is the head, its width the weight. "
         "Strong lines end in the chosen token. Strips are the numbers that a token carries along "
         "(the stream), blue positive, orange negative. A box is a feed-forward network (FFN), "
-        "filled as far as its units are on. Press a head's number, `W_O`, FFN or a layer's name to "
-        "switch that part off: bars show how far each token's numbers have moved."
+        "filled by the share of its neurons that are on. Press a head's number, `W_O`, FFN or a "
+        "layer's name to switch that part off: bars show how far each token's numbers have moved."
     ).tag(sync=True, state=True)
 
     def __init__(

@@ -51,7 +51,7 @@ def shrink(packed: dict[str, Any], grid: float = GRID) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a parameter is no multiple of `grid`, or needs more than 16 bits.
+        If a parameter is not a multiple of `grid`, or needs more than 16 bits.
     """
     multiples = np.frombuffer(packed["data"]) / grid
     if not np.array_equal(multiples, np.clip(np.rint(multiples), -(2**15), 2**15 - 1)):

@@ -52,7 +52,7 @@ class MultiHeadWidget(ModelWidget):
         "Switch heads off, one at a time. Which relation suffers from which head?"
     ).tag(sync=True, state=True)
     caption = traitlets.Unicode(
-        "The `d_model` columns of `X` `W_Q` make `h` blocks of `d_k`, one a head. Each map shows "
+        "The `d_model` columns of `X` `W_Q` make `h` blocks of `d_k`, one per head. Each map shows "
         "the weights of one head: rows ask, columns are asked. The bars compare the whole model "
         "with the model without the heads you switched off, on this sentence and on texts of each "
         "relation."

@@ -45,6 +45,9 @@ class OwnHeadWidget(ModelWidget):
     values : numbers put in the place of computed ones, by name: ``{"Q.0.2.5": 1.5}`` is row 2,
         column 5 of the queries of head 0
     head : the head on screen
+    query, key : the chosen row and column of the matrix, from 0
+    shown : "weights" or "scores" in the matrix
+    brush : what dragging changes, "mask" or "value"
 
     Examples
     --------

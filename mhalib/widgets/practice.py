@@ -1,4 +1,4 @@
-"""The widget of a problem for head and paper: empty cells, each checked at once."""
+"""The widget of a problem for pencil and paper: empty cells, each checked at once."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ class PracticeWidget(CourseWidget):
     """The name of each known mistake, and one sentence on it."""
     caption = traitlets.Unicode(
         "Type a number into an empty cell. Enter checks it and goes on to the next; arrow keys "
-        "move. Two decimals do, and 2/3 is a number, too. A mistake that people make is named. A "
-        "hint says first what is computed, then with which numbers."
+        "move. Two decimals are enough, and 2/3 is a number, too. A mistake that people make is "
+        "named. A hint says first what is computed, then with which numbers."
     ).tag(sync=True, state=True)
 
     def __init__(self, **values: Any) -> None:

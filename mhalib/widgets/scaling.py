@@ -57,8 +57,8 @@ class ScalingWidget(CourseWidget):
     caption = traitlets.Unicode(
         "32 random queries meet random keys. Above, all their scores with the curve theory gives, "
         "and the softmax of the first query. Below, averages over the 32 queries, and how each "
-        "goes with `d_k` under the four divisors: drag in a small chart, and `d_k` follows. Pick "
-        "a bar, or move with the arrow keys: its arithmetic stands below."
+        "changes with `d_k` under the four divisors: drag in a small chart, and `d_k` follows. "
+        "Pick a bar, or move with the arrow keys: its arithmetic stands below."
     ).tag(sync=True, state=True)
 
     @property

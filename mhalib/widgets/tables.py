@@ -1,4 +1,4 @@
-"""Problems for head and paper as tables, for pages and for print."""
+"""Problems for pencil and paper as tables, for pages and for print."""
 
 from __future__ import annotations
 

@@ -142,12 +142,14 @@ class Texts(Positions):
     def validate(self, obj: Any, value: Any) -> Any:
         listed = hasattr(value, "__iter__") and not isinstance(value, str)
         if not listed or not all(isinstance(v, str) and len(v) <= 16 for v in value):
-            raise TypeError(f"{self.name} must be a list of short texts, got {value!r}")
+            raise TypeError(
+                f"{self.name} must be a list of texts of at most 16 characters, got {value!r}"
+            )
         return list(value)
 
 
 class Pairs(Positions):
-    """A sorted list of (layer, head) pairs, each once."""
+    """A sorted list of pairs of whole numbers, each once: (layer, head), (query, key)."""
 
     entries = {"type": "pair", "of": Positions.entries}
 
@@ -156,7 +158,7 @@ class Pairs(Positions):
             pairs = [(first, second) for first, second in value]
         except (TypeError, ValueError):
             raise TypeError(
-                f"{self.name} must be a list of (layer, head) pairs, got {value!r}"
+                f"{self.name} must be a list of pairs of whole numbers, got {value!r}"
             ) from None
         whole = [
             [validate.positive_int(f"{self.name}[…]", part, minimum=0) for part in pair]
@@ -177,7 +179,9 @@ class Numbers(traitlets.Dict):
             raise TypeError(f"{self.name} must be a dict of numbers by name, got {value!r}")
         for name in value:
             if not isinstance(name, str) or not self.pattern.fullmatch(name):
-                raise ValueError(f"{self.name}: {name!r} is no name like 'Q.0.2.5'")
+                raise ValueError(
+                    f"{self.name}: names must match {self.pattern.pattern}, got {name!r}"
+                )
         numbers = {
             name: validate.real_number(f"{self.name}[{name!r}]", number)
             for name, number in sorted(value.items())

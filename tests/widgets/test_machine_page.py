@@ -148,7 +148,7 @@ def test_the_walk_goes_stage_by_stage_forward_and_back(machine):
         on.click()
     active = int((widget.trace.layers[0].ffn_hidden[9] > 0).sum())
     expect(said(page)).to_contain_text("4/9  Layer 0: the feed-forward network works on “the”")
-    expect(said(page)).to_contain_text(f"{active} of its 256 units are on")
+    expect(said(page)).to_contain_text(f"{active} of its 256 neurons are on")
     expect(page.locator(".mh-said-more")).to_contain_text("lesson 6")
     back.click()
     expect(said(page)).to_contain_text("3/9")

@@ -127,7 +127,7 @@ def test_numpys_values_are_taken_watched_and_linked(widget, values):
         (lambda: SingleHeadWidget(text=b"bats"), TypeError, "text must be a text, got b'bats'"),
         (lambda: SingleHeadWidget(text="x" * 401), ValueError, "at most 400 characters, got 401"),
         (lambda: TokenizerWidget(text="x" * 201), ValueError, "at most 200 characters, got 201"),
-        (lambda: MultiHeadWidget(heads_off=[(0, 1, 2)]), TypeError, "list of .layer, head. pairs"),
+        (lambda: MultiHeadWidget(heads_off=[(0, 1, 2)]), TypeError, "list of pairs"),
         (lambda: MultiHeadWidget(causal="yes"), TypeError, "causal must be True or False"),
         (lambda: MultiHeadWidget(n_heads=3), ValueError, "n_heads: trained models exist for"),
         (lambda: EmbeddingWidget(word=" baseball bats"), ValueError, "word must be a single token"),

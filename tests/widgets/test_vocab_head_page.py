@@ -20,7 +20,7 @@ def test_compares_with_the_exact_and_writes(widget_page):
     expect(made).to_have_count(len(widget.generated))
     written = [widget.tokenizer.decode([i]).strip() for i in widget.generated]
     assert made.all_inner_texts() == written
-    page.get_by_role("button", name="take back").click()
+    page.get_by_role("button", name="undo").click()
     expect(made).to_have_count(len(written) - 1)
     page.get_by_label("examples").select_option(index=1)
     expect(typed(page)).to_have_value(VocabHeadWidget().text)

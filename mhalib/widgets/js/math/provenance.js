@@ -159,7 +159,7 @@ export class Provenance {
       "× W_2",
     );
     return {
-      formula: `hidden · column ${j} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} hidden units are on`,
+      formula: `hidden · column ${j} of W_2 + b_2 = ${fixed(value - p.b_2.data[j], 4)} + ${fixed(p.b_2.data[j], 4)} = ${fixed(value, 4)}; ${terms.length} of ${hidden.length} neurons are on`,
       terms,
     };
   }

@@ -75,7 +75,7 @@ export class Tokenizer {
     });
   }
 
-  /** The text of some ids; bytes that are no valid UTF-8 become U+FFFD. */
+  /** The text of some ids; bytes that are not valid UTF-8 become U+FFFD. */
   decode(ids) {
     const bytes = Uint8Array.from(ids.flatMap((id) => [...this.vocab[id]]));
     return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);

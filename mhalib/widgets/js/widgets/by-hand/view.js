@@ -14,7 +14,7 @@ const GROUPS = [["X", "W_Q", "W_K", "W_V", "Q", "K", "V"], ["scores"], ["scaled"
 const STEPS = [["X", "W_Q", "Q"], ["X", "W_K", "K"], ["X", "W_V", "V"], ["Q", "K", "scores"], ["scores", "scaled"], ["scaled", "mask", "exp"], ["exp", "weights"], ["weights", "V", "output"], ["output", "W_O", "result"]]; // prettier-ignore
 const TITLES = {
   scores: ["scores", "q · k"],
-  scaled: ["scaled", "/ √`d_k`"],
+  scaled: ["scaled", "score / divisor"],
   exp: ["exp", "e^(s − max)"],
   output: ["output", "weights · V"],
   result: ["result", "output · `W_O`"],

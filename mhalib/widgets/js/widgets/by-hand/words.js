@@ -46,7 +46,7 @@ export function explain(found, { scaled }, tokens, name, i, j) {
         ? `score / √d_k = ${factor(at(found, from[0]))} / 1.41`
         : `score, not divided: ${short(at(found, from[0]))}`,
       scaled
-        ? "√2 = 1.41: longer queries and keys would give larger products."
+        ? "√2 = 1.41: queries and keys with more features would give larger products."
         : "Without the scale the softmax gets sharper.",
     ],
     exp: () =>
@@ -54,7 +54,7 @@ export function explain(found, { scaled }, tokens, name, i, j) {
         ? [`${other} is masked for ${me}`, "It counts as a score of −∞: e to that is 0."]
         : [
             `e^(score − largest of the row) = e^(${short(at(found, from[0]))} − ${factor(at(found, from[1]))})`,
-            "Subtracting the largest changes no weight; it only keeps e from growing too large.",
+            "Subtracting the largest changes no weight; it only keeps the powers of e from growing too large.",
           ],
     sum: () => [
       `Σ of the row = ${from.map((cell) => short(at(found, cell))).join(" + ")}`,

@@ -35,7 +35,7 @@ export function placePicture(stops, { now, at, chosen, peek, pick }) {
     const ends = [0, P.rows - 1].filter((k) => spots.every((s) => Math.abs(x(k) - x(s)) > 22));
     const near = other !== null && other !== i && Math.abs(x(i) - x(other)) < 22;
     shapes.write([
-      text(codes.x, 13, `one row a position: ${P.rows} × ${P.cols}`, "mh-strong-text"),
+      text(codes.x, 13, `one row per position: ${P.rows} × ${P.cols}`, "mh-strong-text"),
       ...rows.map((r) => text(codes.x - 6, codes.y + (r + 0.5) * codes.h + 4.5, String(r), `mh-end mh-small-text${r === i ? " mh-strong-text" : " mh-soft"}`)), // prettier-ignore
       rect(codes.x, codes.y + i * codes.h, codes.w * P.cols, codes.h, "mh-outline"),
       part === "codes" && rect(codes.x + j * codes.w, codes.y + i * codes.h, codes.w, codes.h, "mh-outline mh-strong"),

@@ -15,7 +15,7 @@ const EXPLAIN = {
     const [name, added, total] = s % 2 ? ["attention", layer.O, layer.residual_1] : ["feed-forward", layer.ffn, layer.residual_2]; // prettier-ignore
     const before = at(stream, s - 1, j);
     const sum = `${fixed(before, 4)} + ${fixed(at(added, position, j), 4)} of the ${name}`;
-    return [said, norm === "post" ? `= the norm of ${sum} = ${fixed(at(total, position, j), 4)}` : `= ${sum}`];
+    return [said, norm === "post" ? `= the layer norm of ${sum} = ${fixed(at(total, position, j), 4)}` : `= ${sum}`];
   },
 
   cosine({ list, labels, cosines, pairs, position }, s) {

@@ -81,7 +81,7 @@ export function onThePicture(place, now, acts) {
     if (inside && !place.turned) {
       const name = opened === "head" ? ["heads", l, head] : [opened, l];
       const gone = isOff(off, ...name);
-      add(gone ? "switch on" : "switch off", x + 8, 2, 76, { on: true, pressed: gone, className: "mh-open", title: `switch ${opened === "head" ? `head ${head}` : opened} off`, act: flip(...name) }); // prettier-ignore
+      add(gone ? "switch on" : "switch off", x + 8, 2, 76, { on: true, pressed: gone, className: "mh-open", title: `switch ${gone ? "on" : "off"}: ${opened === "head" ? `head ${head}` : opened === "ffn" ? "FFN" : opened}`, act: flip(...name) }); // prettier-ignore
     }
     const width = place.turned ? 62 : 56;
     if (place.turned || zone.to - zone.from > 130) {

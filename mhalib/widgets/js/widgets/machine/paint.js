@@ -171,7 +171,7 @@ function lanes({ pen, place, now, colours, alpha }, { layer, concat, ffn }) {
   }
 }
 
-/** A box a token: filled as far as its share of active units. */
+/** A box per token: filled by its share of active neurons. */
 function units({ pen, place, now, colours, alpha }, { layer, ffn }) {
   const hidden = now.shown.trace.layers[layer].ffn_hidden;
   const light = lit(now, "ffn", layer);

@@ -14,7 +14,7 @@ const POST = {
   ],
   ffn: [
     ["norm_1", "reads", "layer norm", 1],
-    ["ffn_hidden", "hidden units", "act(x · W_1 + b_1)", 2.2],
+    ["ffn_hidden", "neurons", "act(x · W_1 + b_1)", 2.2],
     ["ffn", "FFN", "hidden · W_2 + b_2", 1],
     ["residual_2", "sum", "x + FFN", 1],
     ["norm_2", "norm", "each row", 1],
@@ -29,7 +29,7 @@ const PRE = {
   ],
   ffn: [
     ["norm_2", "reads", "layer norm", 1],
-    ["ffn_hidden", "hidden units", "act(x · W_1 + b_1)", 2.2],
+    ["ffn_hidden", "neurons", "act(x · W_1 + b_1)", 2.2],
     ["ffn", "FFN", "hidden · W_2 + b_2", 1],
     ["residual_2", "sum", "x + FFN", 1],
   ],

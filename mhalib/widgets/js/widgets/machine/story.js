@@ -62,7 +62,7 @@ export function tell({ kind, layer }, now) {
     const active = hidden.reduce((count, value) => count + Number(value > 0), 0);
     const largest = hidden.reduce((best, value, t) => (value > hidden[best] ? t : best), 0);
     return {
-      said: `Layer ${layer}: the feed-forward network works on ${me} alone: ${active} of its ${hidden.length} units are on.`,
+      said: `Layer ${layer}: the feed-forward network works on ${me} alone: ${active} of its ${hidden.length} neurons are on.`,
       more: `${config.activation}(x · W_1 + b_1) · W_2 + b_2 = ${few(row(block.ffn, i))}, added to the stream`,
       lesson: 6,
       ref: { stage: "ffn_hidden", layer, head: null, i, j: largest },
@@ -70,7 +70,7 @@ export function tell({ kind, layer }, now) {
   }
   const best = now.top[0];
   return {
-    said: `The last row of ${me} meets every row of E: “${best.name}” gets ${fixed(best.after ?? best.before, 3)}.`,
+    said: `The final vector of ${me} meets every row of E: “${best.name}” gets ${fixed(best.after ?? best.before, 3)}.`,
     more: `softmax(x · Eᵀ) = softmax(… ${fixed(trace.logits.data[i * trace.logits.cols + best.id], 2)} …) over ${trace.logits.cols} tokens`,
     lesson: 7,
     ref: { stage: "probabilities", layer: null, head: null, i, j: best.id },

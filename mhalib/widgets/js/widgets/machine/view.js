@@ -103,7 +103,7 @@ function build(model, el, { transformer, tokenizer, read }) {
   onPicture.element.addEventListener("pointerleave", hover);
 
   const right = segments(model, "right", stops, { label: "", options: [["next word", "next word"], ["loss by relation", "loss"]] }); // prettier-ignore
-  right.setAttribute("aria-label", "at the right");
+  right.setAttribute("aria-label", "what the list at the right shows");
   const whole_ = h("button", { type: "button", class: "mh-button mh-hold" }, "hold: whole model");
   const hold = (on) => () => {
     if (holding === on) return;

@@ -7,7 +7,7 @@ import { isOff, nameOfSwitch } from "./switches.js";
 
 const CALLED = {
   heads: "output",
-  ffn_hidden: "FFN, hidden unit",
+  ffn_hidden: "FFN, neuron",
   ffn: "FFN",
   norm_1: "norm after attention",
   norm_2: "norm after FFN",
@@ -17,7 +17,7 @@ const CALLED = {
   positions: "position",
   probabilities: "probability",
   logits: "logit",
-  output: "last row",
+  output: "final vector",
 };
 
 /** “layer 1, head 1: Q[“the”, 3]”; `short`: without the place. */

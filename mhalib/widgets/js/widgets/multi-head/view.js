@@ -86,7 +86,7 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
     ],
     numbers: () => [
       {
-        title: `What each head gives, asked by “${now.labels[place("query")] ?? ""}”`,
+        title: `The weights of each head, asked by “${now.labels[place("query")] ?? ""}”`,
         head: ["key", ...now.weights.map((_, k) => `head ${k}`)],
         rows: now.labels.map((label, j) => [label, ...now.weights.map((w) => fixed(row(w, place("query"))[j], 4))]),
       },

@@ -1,4 +1,4 @@
-// A problem for head and paper: empty cells, each checked at once; a known mistake is named.
+// A problem for pencil and paper: empty cells, each checked at once; a known mistake is named.
 
 import { judge, laidOut } from "../../math/practice.js";
 import { button } from "../../parts/bar.js";
@@ -68,21 +68,21 @@ export default function practice(model, el) {
     const bold = (text) => h("b", {}, rich(text));
     const all = verdicts();
     const left = all.filter(({ verdict }) => verdict !== "right").length;
-    if (!left) return [bold("✓ All right."), seen ? "New numbers, and this time without the answer?" : "New numbers for another one."]; // prettier-ignore
+    if (!left) return [bold("✓ All correct."), seen ? "New numbers, and this time without the answer?" : "New numbers for another one."]; // prettier-ignore
     const open = `${left} cell${left === 1 ? "" : "s"} to go.`;
     const { verdict, mistakes } = all[chosen];
     const { name, formula } = problem.grids[problem.places[chosen].g];
     const hint = ["", `${name}: ${formula}.`, `${problem.steps[chosen]}.`, `It is ${number(problem.right[chosen])}.`][hints]; // prettier-ignore
     if (verdict === "right") return [bold("✓ Right."), open];
     if (verdict === "rounded") return [bold("≈ Right so far."), "Give two decimals."];
-    if (verdict === "no number") return [bold("? That is no number."), "−0.5 is one, and 2/3."];
+    if (verdict === "no number") return [bold("? That is not a number."), "Type −0.5 or 2/3, for example."];
     if (verdict === "empty") {
       const cell = cells.cells.get(String(chosen)).getAttribute("aria-label");
       return [hint ? rich(hint) : `${cell}: type it, then Enter.`, open];
     }
     const named = mistakes.map((m) => model.get("mistakes")[m]);
     if (!named.length) return [bold("✗ Not yet."), rich(hint || "None of the mistakes known here. A hint may help.")];
-    const says = named.length > 1 ? "What you fill in beside it tells them apart." : named[0].says;
+    const says = named.length > 1 ? "Fill in more cells to tell them apart." : named[0].says;
     return [bold(`✗ ${named.map((mistake) => mistake.name).join(", or ")}.`), rich(hint || says)];
   }
   function tell() {

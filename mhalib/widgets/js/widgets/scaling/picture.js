@@ -70,7 +70,7 @@ function histogram({ counts, half, result, scale }, { x: left, y: top, w, h }, s
     text(left, top - 28, "all scores", "mh-strong-text"),
     text(left + 86, top - 28, `spread ${fmt(Math.sqrt(result.variance))}, theory ${fmt(spread)}`, "mh-soft mh-small-text"), // prettier-ignore
     text(left, top - 10, "— theory", "mh-small-text mh-theory-text"),
-    text(left + 86, top - 10, "- - variance 1, drawn as high", "mh-small-text mh-soft"),
+    text(left + 86, top - 10, "- - variance 1, same height", "mh-small-text mh-soft"),
     path(`M${left} ${base}h${w}`, "mh-base"),
     path(bars(density.map((d, i) => [left + i * bar + 0.5, bar - 1, y(d)]), base), "mh-own-bars", { "data-scale": scale }), // prettier-ignore
     path(curve(1), "mh-unit-curve"),

@@ -58,7 +58,7 @@ export default function scaling(model, el) {
       button("New sample", () => assign(model, { seed: (model.get("seed") + 1) % 2 ** 32 })),
     ],
     picture: picture.element,
-    key: h("span", {}, rich("small charts: `d_k` from 1 to 1024, one line a divisor")),
+    key: h("span", {}, rich("small charts: `d_k` from 1 to 1024, one line per divisor")),
     numbers: () => [
       {
         title: "The measures",

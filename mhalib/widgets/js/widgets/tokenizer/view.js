@@ -91,7 +91,7 @@ function build(model, el, tokenizer) {
       {
         title: "The tokens",
         head: ["place", "token", "id", "bytes"],
-        rows: now.words.flat().map((id, i) => [i + 1, show(id), id, bytesOf(id)]),
+        rows: now.words.flat().map((id, i) => [i, show(id), id, bytesOf(id)]),
       },
     ],
   });
@@ -105,13 +105,13 @@ function build(model, el, tokenizer) {
     const seen = passing ?? chosen;
     const id = seen && words[seen.w]?.[seen.t];
     if (id !== null && id !== undefined) {
-      const merge = id < 256 ? "a byte" : `made by merge ${id - 255} of the list`;
-      const place = words.slice(0, seen.w).flat().length + seen.t + 1;
-      return box.say(["“", bold(show(id)), "”: id ", bold(String(id)), `, ${merge}`], `bytes ${bytesOf(id)} · token ${place} of ${now.count}`); // prettier-ignore
+      const merge = id < 256 ? "a byte" : `made by the merge of rank ${id - 256}`;
+      const place = words.slice(0, seen.w).flat().length + seen.t;
+      return box.say(["“", bold(show(id)), "”: id ", bold(String(id)), `, ${merge}`], `bytes ${bytesOf(id)} · place ${place} · ${now.count} tokens`); // prettier-ignore
     }
     if (rank === undefined) return box.say("No merge yet: every byte is a token.", count);
     const [a, b] = tokenizer.merges[rank].map((part) => `“${show(part)}” (${part})`);
-    box.say([`Merge number ${rank + 1} of the list: ${a} + ${b} → “`, bold(show(256 + rank)), `” (${256 + rank})`], count); // prettier-ignore
+    box.say([`Merge of rank ${rank}: ${a} + ${b} → “`, bold(show(256 + rank)), `” (${256 + rank})`], count); // prettier-ignore
   }
 
   function compute() {

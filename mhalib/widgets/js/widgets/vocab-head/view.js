@@ -79,17 +79,17 @@ function build(model, el, course) {
         { class: "mh-write-row" },
         button("+ next token", () => write(1), { class: "mh-button mh-primary" }),
         button("to the full stop", () => write(longest)),
-        button("take back", () =>
+        button("undo", () =>
           assign(model, { generated: model.get("generated").slice(0, -1), position: Math.max(0, ids().length - 2) }),
         ),
-        button("other luck", () => assign(model, { seed: (model.get("seed") + 1) % 2 ** 32, generated: [] })),
+        button("new seed", () => assign(model, { seed: (model.get("seed") + 1) % 2 ** 32, generated: [] })),
       ),
       tokens.element,
       board,
     ),
     key: [
       h("span", { class: "mh-key-item mh-key-whole" }, "model"),
-      h("span", { class: "mh-key-item mh-key-changed" }, "drawn from"),
+      h("span", { class: "mh-key-item mh-key-changed" }, "sampling"),
       h("span", { class: "mh-key-item mh-key-tick" }, "exact, from the grammar"),
     ],
     numbers: () => (now ? [likeliest()] : []),
@@ -151,7 +151,7 @@ function build(model, el, course) {
       plane.redraw();
       box.say(
         logitOf(),
-        [`softmax makes it the probability `, h("b", {}, fixed(before[chosen], 4)), `; drawn from: ${fixed(after[chosen], 4)}`], // prettier-ignore
+        [`softmax makes it the probability `, h("b", {}, fixed(before[chosen], 4)), `; sampling draws it with ${fixed(after[chosen], 4)}`], // prettier-ignore
       );
       box.changed();
     }),
