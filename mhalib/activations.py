@@ -40,7 +40,7 @@ def relu(x: Real[Array, "*shape"]) -> Float[Array, "*shape"]:
 
 
 def gelu(x: Real[Array, "*shape"]) -> Float[Array, "*shape"]:
-    r"""Return ``x Φ(x)``, Φ the normal distribution: ``x/2 · (1 + erf(x/√2))``.
+    r"""Return ``x Φ(x)``, Φ the standard normal CDF: ``x/2 · (1 + erf(x/√2))``.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ def entropy(weights: Array) -> Array:
     Raises
     ------
     TypeError, ValueError
-        If `weights` are no numbers, or have no axis.
+        If `weights` do not hold numbers, or have no axis.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def jacobian_norm(weights: Array) -> Array:
     Raises
     ------
     TypeError, ValueError
-        If `weights` are no numbers, or have no axis.
+        If `weights` do not hold numbers, or have no axis.
 
     Examples
     --------

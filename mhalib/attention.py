@@ -34,9 +34,9 @@ def scores(
     Parameters
     ----------
     Q : array (*batch, n_q, d_k)
-        Queries, one a row.
+        Queries, one per row.
     K : array (*batch, n_k, d_k)
-        Keys, one a row.
+        Keys, one per row.
     scale : float, optional
         Factor of the products, 1/√d_k if not given.
 

@@ -42,7 +42,7 @@ def embed(
     Raises
     ------
     TypeError, ValueError
-        If `ids` are not integers or fall outside the table, or `E` is no table of numbers.
+        If `ids` are not integers or fall outside the table, or `E` is not a table of numbers.
 
     Notes
     -----

@@ -116,7 +116,7 @@ def repeat_heads(
     Raises
     ------
     TypeError, ValueError
-        If `K` has fewer than three axes, or `n_heads` is no multiple of its heads.
+        If `K` has fewer than three axes, or `n_heads` is not a multiple of its heads.
 
     References
     ----------

@@ -127,7 +127,7 @@ def corpus(n: int, seed: int | Sequence[int] = 0, relation: str | None = None) -
     Raises
     ------
     TypeError, ValueError
-        If `n` is no integer of 0 or more, or there is no such relation.
+        If `n` is not an integer of at least 0, or there is no such relation.
     """
     rng = np.random.default_rng(seed)
     return [sample(rng, relation) for _ in range(validate.positive_int("n", n, minimum=0))]
@@ -184,7 +184,7 @@ def parse(text: str | Sequence[str]) -> Text:
     Raises
     ------
     ValueError
-        If it is none.
+        If it is not a whole sentence of the language.
 
     Examples
     --------
@@ -200,7 +200,7 @@ def parse(text: str | Sequence[str]) -> Text:
 
 
 class Score(NamedTuple):
-    """How well words were predicted: mean loss in nats, share of words that came first."""
+    """How well words were predicted: mean loss in nats, share of words that were ranked first."""
 
     n: int
     loss: float

@@ -123,7 +123,7 @@ def feed_forward(
 def _linear(w_name: str, W: Array, b_name: str, b: Array, X: Array) -> Array:
     X, W = validate.float_array("X", X, ndim=1), validate.float_array(w_name, W, 2, exact=True)
     b = validate.float_array(b_name, b)
-    validate.same_length(w_name, W.shape, 0, X.shape[-1], "the columns of what it meets")
+    validate.same_length(w_name, W.shape, 0, X.shape[-1], "the columns of its input")
     validate.broadcasts_to(b_name, b.shape, W.shape[1:])
     return X @ W + b
 

@@ -34,7 +34,7 @@ class Recipe:
     Raises
     ------
     TypeError, ValueError
-        If a number is no integer of 1 or more.
+        If a number is not an integer of at least 1.
     """
 
     about: str

@@ -35,7 +35,7 @@ def top_k_filter(logits: Real[Array, " V"], k: int) -> Float[Array, " V"]:
     Raises
     ------
     TypeError, ValueError
-        If `logits` are none to choose from, or `k` is not a positive integer.
+        If `logits` is not (V,) with a finite largest entry, or `k` is not a positive integer.
 
     References
     ----------
@@ -67,7 +67,7 @@ def top_p_filter(logits: Real[Array, " V"], p: float) -> Float[Array, " V"]:
     Raises
     ------
     TypeError, ValueError
-        If `logits` are none to choose from, or `p` does not lie in (0, 1].
+        If `logits` is not (V,) with a finite largest entry, or `p` does not lie in (0, 1].
 
     References
     ----------
@@ -127,7 +127,7 @@ def greedy(logits: Real[Array, " V"]) -> int:
     Raises
     ------
     TypeError, ValueError
-        If `logits` are none to choose from.
+        If `logits` is not (V,) with a finite largest entry.
     """
     return int(np.argmax(_choosable(logits)))
 
@@ -162,7 +162,7 @@ def sample(
     Raises
     ------
     TypeError, ValueError
-        If `logits` are none to choose from, or another argument is out of its range.
+        If `logits` is not (V,) with a finite largest entry, or another argument is out of range.
     """
     temperature = validate.real_number("temperature", temperature)
     if temperature <= 0:

@@ -35,7 +35,7 @@ def split_words(text: str) -> list[str]:
     Raises
     ------
     TypeError
-        If `text` is no string.
+        If `text` is not a string.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def train_bpe(text: str, n_merges: int) -> list[Pair]:
     Raises
     ------
     TypeError, ValueError
-        If `text` is no string, or `n_merges` no integer of 0 or more.
+        If `text` is not a string, or `n_merges` not an integer of at least 0.
 
     References
     ----------
@@ -174,7 +174,7 @@ class Tokenizer:
         Raises
         ------
         TypeError, ValueError
-            If `text` is no string, or `vocab_size` no integer of 256 or more.
+            If `text` is not a string, or `vocab_size` not an integer of at least 256.
         """
         return cls(train_bpe(text, validate.positive_int("vocab_size", vocab_size, 256) - 256))
 
@@ -237,7 +237,7 @@ class Tokenizer:
         Returns
         -------
         str
-            Bytes that are no valid UTF-8 become U+FFFD.
+            Bytes that are not valid UTF-8 become U+FFFD.
 
         Raises
         ------

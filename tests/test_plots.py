@@ -118,7 +118,10 @@ def test_a_boolean_matrix_is_zeros_and_ones():
     ("call", "message"),
     [
         (lambda: plots.heatmap(np.zeros((2, 3, 5))), r"A must have shape .*\(2, 3, 5\)"),
-        (lambda: plots.heatmap(np.zeros((2, 3)), rows=["a"]), "rows must name 2 of A, got 1"),
+        (
+            lambda: plots.heatmap(np.zeros((2, 3)), rows=["a"]),
+            "rows must hold 2 names, as many as A has rows, got 1",
+        ),
         (lambda: plots.scatter_words(np.zeros((2, 3)), ["a", "b"]), r"points .*\(2, 2\)"),
     ],
 )

@@ -42,7 +42,7 @@ def told(error: BaseException, name: str) -> dict[str, Any]:
         last = last.replace(f"line {line}\n", "", 1)
         parts = [f"{name[0].upper()}{name[1:]}, line {line}\n"] if line else []
     if isinstance(error, RecursionError):
-        last += "\nA function calls itself without an end, or too deep for a browser."
+        last += "\nA function calls itself endlessly, or too deeply for a browser."
     if isinstance(error, MemoryError):
         last = f"{last.rstrip(': ')}: more memory than a page has (2 GB)"
     return {"title": type(error).__name__, "text": "".join(parts) + last, "line": line}

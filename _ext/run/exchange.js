@@ -51,10 +51,10 @@ export function fromFile(text) {
   try {
     notebook = JSON.parse(text);
   } catch {
-    throw new Error("It is no file that this page has written.");
+    throw new Error("This page did not write that file.");
   }
   const kept = notebook?.metadata?.[FORMAT];
-  if (kept?.version !== 1 || typeof kept.entries !== "object") throw new Error("It is no file that this page has written.");
+  if (kept?.version !== 1 || typeof kept.entries !== "object") throw new Error("This page did not write that file.");
   const entries = new Map(Object.entries(kept.entries));
   for (const cell of Array.isArray(notebook.cells) ? notebook.cells : []) {
     const name = cell?.metadata?.course; // what was changed in Jupyter counts

@@ -23,7 +23,7 @@ function ask(kind, cell) {
   main ??= import(new URL("cells.js", base)).then((module) => module.start({ base, root, page, cells }));
   main.then(
     (course) => course[kind](cell),
-    () => say(cell, "This did not load. Is the network there? Press again.", (main = null)),
+    () => say(cell, "This did not load. Are you online? Press again.", (main = null)),
   );
 }
 

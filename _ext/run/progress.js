@@ -111,7 +111,7 @@ if (place) {
     sure.querySelector("button").focus();
   });
   sure.append(
-    "Your code, solved exercises, answers and what you set in widgets go away from this browser. ",
+    "Your code, solved exercises, answers and what you set in widgets will be deleted from this browser. ",
     button("Yes, forget", () => {
       forgetAll(root.pathname);
       sure.hidden = true;

@@ -243,7 +243,7 @@ class Drawing:
     Parameters
     ----------
     name : what it is, in a few words
-    alt : what it shows, in words, for who does not see it
+    alt : what it shows, in words, for those who cannot see it
     panels : the pictures, side by side where there is room
     caption : the line below, if there is one
     """

@@ -57,7 +57,7 @@ def shifted_labels(tokens: Sequence[str]) -> Drawing:
     """
     words = [token.strip() for token in tokens]
     if not 2 <= len(words) <= 10:
-        raise ValueError(f"tokens must be 2 to 10, got {len(words)}")
+        raise ValueError(f"tokens must hold 2 to 10 tokens, got {len(words)}")
     n, side = len(words) - 1, 20.0
     left = 8 + max(width_of(word, 13) for word in words[:-1])
     top = 12 + max(width_of(word, 12) for word in words[:-1])

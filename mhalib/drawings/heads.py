@@ -60,7 +60,7 @@ def split_merge(n: int = 13, n_heads: int = 4, d_k: int = 16) -> Drawing:
         panel.text(4, rows[upper] + high + 24, words, fill="soft")
     panel.text(left + h * wide / 2, rows[3] + high + 17, "concat: n × h·d_v", "middle", 14)
     alt = (
-        f"Q, {n} × {h * d_k}, is cut into {h} blocks of {d_k} columns, one a head. Each head "
+        f"Q, {n} × {h * d_k}, is cut into {h} blocks of {d_k} columns, one per head. Each head "
         f"attends with its own block and gives O, {n} × {d_k}. Put side by side in the same order, "
         f"the blocks are {n} × {h * d_k} again. K and V are cut in the same way."
     )

@@ -45,7 +45,7 @@ def clock_hands(d_model: int = 64, pairs: Sequence[int] = (0, 8), places: int = 
         panel.text(2 + pitch * places / 2, 83, "place in the text", "middle", 12, "soft")
         panels.append(panel)
         told.append(f"pair {pair} turns by {turn:.3g} degrees from one place to the next")
-    alt = f"Rows of {places} clocks, one a place: " + "; ".join(told) + "."
+    alt = f"Rows of {places} clocks, one per place: " + "; ".join(told) + "."
     caption = (
         "The hand points to (sine, cosine). A fast hand tells neighbours apart, a slow one tells "
         "near from far. From any place to the next, a hand turns by the same angle."

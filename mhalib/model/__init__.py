@@ -1,6 +1,6 @@
 """The whole machine: ids → logits, with every intermediate kept (capstone).
 
-A room for each part: `config` the shape, `trace` what a pass computes, `ablation` what can be taken
+One module per part: `config` the shape, `trace` what a pass computes, `ablation` what can be taken
 out, `parameters` the numbers, `transformer` the model, `files` how they are stored, `shipped` the
 course's own.
 """

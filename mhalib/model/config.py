@@ -27,7 +27,7 @@ class Config:
     d_k, d_v : int
         Features of a head's keys and values, d_model / n_heads if 0.
     d_ff : int
-        Hidden units of the feed-forward network, 4 · d_model if 0.
+        Neurons of the feed-forward network, 4 · d_model if 0.
     norm : {"post", "pre"}
         Where the layer norms stand.
     activation : {"relu", "gelu", "gelu_tanh"}
@@ -40,7 +40,8 @@ class Config:
     Raises
     ------
     TypeError, ValueError
-        If a number is no integer of 1 or more, heads do not divide d_model, or a name is unknown.
+        If a number is not an integer of at least 1, heads do not divide d_model, or a name is
+        unknown.
     """
 
     vocab_size: int

@@ -28,12 +28,14 @@ def read(path: str | Path) -> tuple[dict[str, Array], dict[str, str]]:
     Raises
     ------
     ValueError
-        If the file is cut off, has bytes to spare, or is no safetensors file of floats.
+        If the file is cut off, has bytes to spare, or is not a safetensors file of floats.
     """
     content = Path(path).read_bytes()
     end = 8 + int.from_bytes(content[:8], "little")  # of the header, then of each array
     if len(content) < max(8, end):
-        raise ValueError(f"its header should end at byte {end}, the file at {len(content)}")
+        raise ValueError(
+            f"its header should end at byte {end}, but the file has {len(content)} bytes"
+        )
     try:
         header = json.loads(content[8:end])
         metadata = dict(header.pop("__metadata__", {}))
@@ -49,7 +51,9 @@ def read(path: str | Path) -> tuple[dict[str, Array], dict[str, str]]:
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"its header cannot be read, {type(error).__name__}: {error}") from error
     if end != len(content):
-        raise ValueError(f"its last array should end at byte {end}, the file at {len(content)}")
+        raise ValueError(
+            f"its last array ends at byte {end}, but the file has {len(content)} bytes"
+        )
     return arrays, metadata
 
 

@@ -19,7 +19,7 @@ Array = NDArray[Any]
 def real_tokens(
     real: Bool[Array, "*batch n"] | None, shape: tuple[int, ...], past: Cache[Array] | None
 ) -> Bool[Array, "*batch n_k"] | None:
-    """Return which tokens are no padding, those of `past` included; None if all are real."""
+    """Return which tokens are not padding, those of `past` included; None if all are real."""
     new = np.ones(shape, dtype=bool) if real is None else np.asarray(real)
     if new.dtype != np.bool_:
         raise TypeError(f"real must be boolean (False = padding), got dtype {new.dtype}")

@@ -105,7 +105,7 @@ class Parameters:
         Raises
         ------
         ValueError
-            If `dtype` is none that `load` reads, or too narrow for a parameter.
+            If `dtype` is not one that `load` reads, or too narrow for a parameter.
         ImportError
             If the package safetensors is not there; `load` does not need it.
         """
@@ -148,10 +148,13 @@ class Parameters:
         try:
             arrays, metadata = files.read(path)
             if "config" not in metadata:
-                raise ValueError("its metadata hold no config")
+                raise ValueError("its metadata holds no config")
             config = Config(**json.loads(metadata["config"]))
             if config.n_layers > len(arrays):
-                raise ValueError(f"n_layers is {config.n_layers}, its arrays {len(arrays)}")
+                raise ValueError(
+                    f"its config has {config.n_layers} layers, but it holds only {len(arrays)} "
+                    "arrays"
+                )
             return cls(config, {name: array.astype(dtype) for name, array in arrays.items()})
         except (ValueError, TypeError, RecursionError) as error:
             pickled = files.looks_pickled(path)

@@ -103,7 +103,7 @@ class Cache(list[tuple[A, A]]):
     pairs : list of pairs of arrays
         K and V of each layer.
     real : bool array (*batch, n), optional
-        Which of the tokens are no padding; None if all are real.
+        Which of the tokens are not padding; None if all are real.
     """
 
     def __init__(

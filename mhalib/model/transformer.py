@@ -88,7 +88,7 @@ class Transformer(Parameters):
         Raises
         ------
         TypeError, ValueError
-            If `ids` are no tokens of the model, `real` or `mask` are not boolean or do not fit,
+            If `ids` are not tokens of the model, `real` or `mask` are not boolean or do not fit,
             or `ablate` names a layer or head that is not there.
 
         Examples
@@ -173,7 +173,7 @@ class Transformer(Parameters):
         cache : Cache, optional
             What the last call returned.
         real : bool array (*batch, n), optional
-            Which of `ids` are no padding.
+            Which of `ids` are not padding.
 
         Returns
         -------

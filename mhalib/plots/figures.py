@@ -231,7 +231,7 @@ def scatter_words(
     Raises
     ------
     TypeError, ValueError
-        If the points are no numbers, or not as many as the words.
+        If the points do not hold numbers, or not as many as the words.
     """
     points = validate.float_array("points", points, ndim=2)
     if points.shape != (len(words), 2):

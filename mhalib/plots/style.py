@@ -79,5 +79,7 @@ def names_of(name: str, names: Sequence[Any] | None, length: int) -> list[str] |
     if names is None:
         return None
     if len(names) != length:
-        raise ValueError(f"{name} must name {length} of A, got {len(names)}")
+        raise ValueError(
+            f"{name} must hold {length} names, as many as A has {name}, got {len(names)}"
+        )
     return [str(one) for one in names]

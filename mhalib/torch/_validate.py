@@ -58,7 +58,7 @@ def all_finite(x: Tensor) -> bool | None:
 def number_tensor(name: str, value: Any, ndim: int = 0) -> Tensor:
     """Return `value` as a tensor with at least `ndim` axes.
 
-    What is no tensor, such as a list, is read as NumPy reads it.
+    What is not a tensor, such as a list, is read as NumPy reads it.
     """
     if not isinstance(value, Tensor):
         value = torch.from_numpy(validate.number_array(name, value).copy())

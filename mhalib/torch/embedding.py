@@ -22,7 +22,7 @@ def embed(ids: Tensor, E: Tensor, scale: float | None = None) -> Tensor:
 def sinusoidal_positions(
     n: int, d_model: int, start: int = 0, base: float = 10000.0, like: Tensor | None = None
 ) -> Tensor:
-    """Return the positions' vectors (n, d_model), computed in float64, then given as `like`."""
+    """Return the positions' vectors (n, d_model), from float64 to dtype and device of `like`."""
     n = validate.positive_int("n", n, minimum=0)
     d_model = validate.positive_int("d_model", d_model)
     start = validate.positive_int("start", start, minimum=0)

@@ -49,7 +49,7 @@ def feed_forward(
 def _linear(w_name: str, W: Tensor, b_name: str, b: Tensor, X: Tensor) -> Tensor:
     X, W = validate.float_tensor("X", X, ndim=1), validate.float_tensor(w_name, W, 2, exact=True)
     b = validate.float_tensor(b_name, b)
-    validate.same_length(w_name, W.shape, 0, X.shape[-1], "the columns of what it meets")
+    validate.same_length(w_name, W.shape, 0, X.shape[-1], "the columns of its input")
     validate.broadcasts_to(b_name, b.shape, W.shape[1:])
     dtype = validate.common(X, W)
     return X.to(dtype) @ W.to(dtype) + b

@@ -146,7 +146,7 @@ class Transformer(nn.Module):
 
 
 def _real_tokens(real: Tensor | None, ids: Tensor, past: Cache[Tensor] | None) -> Tensor | None:
-    """Return which tokens are no padding, those of `past` included; None if all are real."""
+    """Return which tokens are not padding, those of `past` included; None if all are real."""
     new = torch.ones_like(ids, dtype=torch.bool) if real is None else real
     if new.dtype != torch.bool:
         raise TypeError(f"real must be boolean (False = padding), got dtype {new.dtype}")

@@ -157,7 +157,7 @@ class MultiHeadAttention(nn.Module):
             nn.init.xavier_uniform_(matrix)
 
     def forward(self, X: Tensor, X_kv: Tensor | None = None, **options: Any) -> Any:
-        """Return O, or ``(O, weights)`` with ``return_weights=True``; ``mask``, ``causal``, …"""
+        """Return O, or ``(O, weights)`` with ``return_weights=True``; `options` are passed on."""
         return multi_head_attention(
             X, self.W_Q, self.W_K, self.W_V, self.W_O, self.n_heads, X_kv=X_kv, **options
         )

@@ -124,7 +124,7 @@ class TestFiles:
     @pytest.mark.parametrize(
         "header, numbers, why",
         [
-            ({}, 8, "its last array should end at byte 10, the file at 18"),
+            ({}, 8, "its last array ends at byte 10, but the file has 18 bytes"),
             ({"E": ["F32", [2], [0, 8]]}, 7, "cannot stand at bytes"),
             ({"E": ["F32", [3], [0, 8]]}, 8, r"E \[3\] cannot stand at bytes"),
             ({"E": ["F32", [-1], [0, 8]]}, 8, r"E \[-1\] cannot stand at bytes"),

@@ -44,10 +44,10 @@ test("what this page has not written is refused", () => {
     assert.throws(() => fromFile(JSON.stringify(copy)), words);
   };
   assert.ok(kept);
-  assert.throws(() => fromFile("no JSON"), /no file that this page has written/);
-  assert.throws(() => fromFile("null"), /no file that this page has written/);
-  refused((copy) => (copy.metadata = {}), /no file that this page has written/);
-  refused((_, kept) => (kept.version = 2), /no file that this page has written/);
+  assert.throws(() => fromFile("no JSON"), /This page did not write that file/);
+  assert.throws(() => fromFile("null"), /This page did not write that file/);
+  refused((copy) => (copy.metadata = {}), /This page did not write that file/);
+  refused((_, kept) => (kept.version = 2), /This page did not write that file/);
   refused((_, kept) => (kept.entries["../../theme"] = "dark"), /which no page has/);
   refused((_, kept) => (kept.entries["quiz/chapters/05-multi-head/1"] = 3), /which no page has/);
   refused((_, kept) => (kept.entries["practice/one-score"] = "-1"), /no count/);
