@@ -84,7 +84,7 @@ def sections(app: Sphinx, page: str) -> dict[str, str]:
 
 
 def practice(app: Sphinx) -> dict[str, str]:
-    """Return the titles of the sections of "By hand" that hold a problem, by their ids, in order."""
+    """Return the titles of the sections of "By hand" that hold a problem, by id, in order."""
     doctree = app.env.get_doctree(BY_HAND)
     return {
         node["ids"][0]: node.next_node(nodes.title).astext()
