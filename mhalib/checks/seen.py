@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ class Seen:
     right: Any
     wide: Case  # the same in float64, of which `right` was computed
 
-    @property
+    @cached_property
     def wrong(self) -> bool:
         if self.outcome.dtype == "float16" and largest(self.case) > np.finfo(np.float16).max:
             return False  # there is no such number in float16
