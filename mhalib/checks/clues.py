@@ -18,7 +18,7 @@ from mhalib.checks import properties
 from mhalib.checks.code import names_in
 from mhalib.checks.exercise import Case, Exercise, Function
 from mhalib.checks.kinds import of_list, of_mask, of_shape
-from mhalib.checks.patterns import PATTERNS, function_of, not_finite
+from mhalib.checks.patterns import PATTERNS, function_of, nearly, not_finite
 from mhalib.checks.places import where
 from mhalib.checks.run import Outcome, run, run_all
 from mhalib.checks.seen import Seen, has_dtype, holds_arrays, largest, others_of, parts
@@ -43,7 +43,7 @@ class Findings:
         first = wrong[0]
         texts: list[str] = []
         if isinstance(first.right, list) and not holds_arrays(first.right):
-            texts = [of_list(first.case, first.outcome.value, first.right)]
+            texts = [of_list(first.case, first.outcome.value, first.right), self._when()]
         elif isinstance(first.right, np.ndarray) and first.right.dtype == bool:
             texts = [of_mask(first.outcome.value, first.right)]
         else:
@@ -59,7 +59,7 @@ class Findings:
                 texts = [of_shape(self.exercise.argument_names, cases, shapes)]
             else:
                 texts = [not_finite(pairs)]
-                texts = texts if texts[0] else self._of_numbers(pairs, wrong)
+                texts = [texts[0], self._when()] if texts[0] else self._of_numbers(pairs, wrong)
         texts = [self._outside(), *(texts if any(texts) else [self._when()])]
         return [text for text in texts if text][:2]
 
@@ -75,6 +75,7 @@ class Findings:
             self._rows,
             lambda: where(pairs),
             lambda: function_of(pairs),
+            lambda: nearly(pairs),
             lambda: self._first_part(wrong),
         ]
         texts = [next((text for test in tests if (text := test())), "")]

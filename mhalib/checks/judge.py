@@ -15,7 +15,7 @@ from mhalib.checks.result import Result
 from mhalib.checks.run import Outcome, adapted, run, run_all
 from mhalib.checks.seen import Seen, seen_of
 from mhalib.checks.show import Rows, example, inputs
-from mhalib.checks.steady import kept, unsteady
+from mhalib.checks.steady import earlier, kept, unsteady
 from mhalib.checks.values import is_float
 
 GENERIC = "It is none of the mistakes this grader knows. Work out the small input by hand."
@@ -86,6 +86,8 @@ class Judge:
             )  # fmt: skip
         if failing[0].outcome.error is not None:
             return self.misuse(failing[0])
+        if (found := earlier(self.exercise, self.seen, failing)) is not None:
+            return found
         return self.wrong(failing[0], known)
 
     def is_unsolved(self, outcome: Outcome) -> bool:
@@ -117,7 +119,7 @@ class Judge:
         title = "right without batch axes, not with them"
         if len(shape) < plain:
             title = "right for rows, not for a single vector"
-        elif any(not self.fails(b) and b.case.args[0].ndim > plain for b in batches):
+        elif any(n > plain and n not in wrong for n in axes):
             title = "right with some batch axes, not with all"
         if s.outcome.error is not None:
             texts += self.error_texts(s.outcome.error)

@@ -63,6 +63,9 @@ def _keys(row: Array) -> str:
     keys = [str(int(i)) for i in np.flatnonzero(row)]
     if not keys:
         return "no key"
+    if len(keys) > 8:
+        some = "" if int(keys[-1]) - int(keys[0]) == len(keys) - 1 else f"{len(keys)} of the "
+        return f"{some}keys {keys[0]} to {keys[-1]}"
     return f"key{'s' * (len(keys) > 1)} {', '.join(keys)}"
 
 

@@ -152,6 +152,7 @@ def function_of(pairs: list[tuple[Array, Array]]) -> str:
         "the absolute values of the right numbers": np.abs,
         "exp of the right numbers": np.exp,
         "the right numbers rounded down": np.floor,
+        "the right numbers, cut to whole ones": np.trunc,
         "the right numbers, negative ones as 0": lambda b: np.maximum(b, 0),
         "the hyperbolic tangent of the right numbers": np.tanh,
         "the sine of the right numbers": np.sin,
@@ -179,6 +180,18 @@ def function_of(pairs: list[tuple[Array, Array]]) -> str:
         if text := _cut(pairs):
             return text
     return _power(pairs)
+
+
+def nearly(pairs: list[tuple[Array, Array]]) -> str:
+    """Say that all numbers are nearly right."""
+    if sum(b.size for _, b in pairs) < 6:
+        return ""
+    if not all((np.abs(a - b) <= 5e-3 * np.abs(b).max()).all() for a, b in pairs):
+        return ""
+    return (
+        "Every number is nearly right: off by less than 1 % of the largest. Is something rounded "
+        "on the way, such as to float16, or a small number added?"
+    )
 
 
 def _cut(pairs: list[tuple[Array, Array]]) -> str:

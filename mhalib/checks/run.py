@@ -90,15 +90,16 @@ def in_turn(
     function: Function,
     case: Case,
     other: Case,
+    more: Sequence[Case],
     *,
     torch_dtype: str | None,
     seconds: float | None,
 ) -> list[Called]:
     """Call `function` on `case` and on `other`, then write the numbers of `case` into the arrays
-    and lists of `other` and call it on these.
+    and lists of `other` and call it on these; then on each of `more`.
 
     Each answer is (value, dtype), read at once; that of the first call is read once more at the
-    end, and is the fourth.
+    end, and is the last.
     """
     use = exercise.call
     first, second = ([_copied(arg, torch_dtype) for arg in c.args] for c in (case, other))
@@ -123,7 +124,9 @@ def in_turn(
         return read(results[0], exercise.returns)
 
     calls: list[Callable[[], Any]] = [partial(call, first), partial(call, second)]
-    calls += [changed, first_again]
+    calls += [changed]
+    calls += [partial(call, [_copied(arg, torch_dtype) for arg in one.args]) for one in more]
+    calls += [first_again]
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         return call_all(calls, seconds)
@@ -145,7 +148,11 @@ def _outcome(
         return Outcome(error=error)
     tensor = not isinstance(called.value, np.ndarray)
     tolerance = tolerance_of(dtype, case.args)
-    if dtype == "float64" and all(not is_float(a) or a.dtype == dtype for a in case.args):
+    if (
+        not torch
+        and dtype == "float64"
+        and all(not is_float(a) or a.dtype == dtype for a in case.args)
+    ):
         tolerance = exercise.tolerance
     return Outcome(value, dtype=dtype, tolerance=tolerance, tensor=tensor)
 

@@ -15,7 +15,7 @@ from mhalib.checks.result import Result
 from mhalib.checks.run import in_turn, run, run_all
 from mhalib.checks.seen import Seen, wide, with_other
 from mhalib.checks.show import example
-from mhalib.checks.values import same, tolerance_of
+from mhalib.checks.values import same, tolerance_of, unchanged
 
 TWICE = (
     "Two calls with the same input gave different results. Random numbers (dropout left on?), or "
@@ -27,6 +27,10 @@ KEPT = (
     "An input was changed in place and given again, and the result does not follow: something of "
     "the earlier call was kept. Compute everything from what comes in.",
     "The result of one call was overwritten by the next one. Give a new result back each time.",
+)
+EARLIER = (
+    "This was right for an earlier call, in which an argument was another. Something of that "
+    "call was kept: compute everything from what comes in."
 )
 
 
@@ -49,12 +53,31 @@ def unsteady(
     return None
 
 
+def earlier(exercise: Exercise, called: Sequence[Seen], wrong: Sequence[Seen]) -> Result | None:
+    """Tell if each wrong value is what was right for an earlier one of the calls."""
+    if len(wrong) < 3:  # one or two may agree by chance
+        return None
+    for s in wrong:
+        before = called[: next(i for i, other in enumerate(called) if other is s)]
+        if s.outcome.error is not None or not any(
+            same(s.outcome.value, other.right, 1e-9)
+            and any(unchanged(a, b, False) for a, b in zip(s.case.args, other.case.args))
+            for other in before
+        ):
+            return None
+    s = wrong[0]
+    rows = example(exercise.argument_names, s.case.args, s.outcome.value, s.right)
+    return Result("unsteady", "something is kept between calls", (EARLIER,), rows)
+
+
 def kept(exercise: Exercise, function: Function, **how: Any) -> Result | None:
     """Call with other numbers of the same shape, in the same arrays, and tell what is kept."""
-    for case, other, right, other_right in _pairs(exercise.name, how["torch_dtype"]):
-        answers = in_turn(exercise, function, case, other, **how)
-        tests = ((1, other, other_right), (2, case, right), (3, case, right))
-        for text, (place, given, expected) in zip(KEPT, tests, strict=True):
+    for case, other, right, other_right, alone in _pairs(exercise.name, how["torch_dtype"]):
+        answers = in_turn(exercise, function, case, other, [one for one, _ in alone], **how)
+        tests = [(KEPT[0], 1, other, other_right), (KEPT[1], 2, case, right)]
+        tests += [(KEPT[0], place, *pair) for place, pair in enumerate(alone, 3)]
+        tests += [(KEPT[2], 3 + len(alone), case, right)]
+        for text, place, given, expected in tests:
             if len(answers) <= place:  # no answer in time, where there was one before
                 return None
             error = answers[place].error
@@ -68,9 +91,11 @@ def kept(exercise: Exercise, function: Function, **how: Any) -> Result | None:
 
 
 @lru_cache(maxsize=64)
-def _pairs(name: str, torch_dtype: str | None) -> list[tuple[Case, Case, Any, Any]]:
+def _pairs(
+    name: str, torch_dtype: str | None
+) -> list[tuple[Case, Case, Any, Any, list[tuple[Case, Any]]]]:
     """Return pairs of cases of the same shapes, one for each number of arguments, and what is
-    right for them."""
+    right for them; and the first ones with one argument changed, with what is right for these."""
     exercise = EXERCISES[name]
 
     def right(case: Case) -> Any:
@@ -84,12 +109,35 @@ def _pairs(name: str, torch_dtype: str | None) -> list[tuple[Case, Case, Any, An
         cases = cases[len(cases) // 2 :]
         tried = ((case, _other(case, spare)) for case in cases for spare in cases)
         four = ((case, other, right(case), right(other)) for case, other in tried)
-        pairs += list(islice((found for found in four if not same(found[2], found[3])), 1))
+        found = next((found for found in four if not same(found[2], found[3])), None)
+        if found is not None:
+            alone = []
+            for k in range(count):
+                tried = ((one, right(one)) for one in _alone(found[0], k, plain))
+                fits = (p for p in tried if p[1] is not None and not same(found[2], p[1]))
+                alone += list(islice(fits, 1))
+            pairs.append((*found, alone))
     return pairs
 
 
+def _alone(case: Case, k: int, spares: Sequence[Case]) -> list[Case]:
+    """Return cases with another k-th argument, the others as they are."""
+    arg = case.args[k]
+    if isinstance(arg, (int, str, list)):
+        others = [1, 2] if isinstance(arg, int) else []
+        others += [spare.args[k] for spare in spares if len(spare.args) > k]
+        return [Case(*case.args[:k], new, *case.args[k + 1 :]) for new in others if new != arg]
+    other = with_other(case, k)
+    return [] if other is None else [other]
+
+
 def _other(case: Case, spare: Case) -> Case:
-    """Return a case with other numbers in arrays of the same shapes; lists are those of `spare`."""
+    """Return a case with other numbers in arrays of the same shapes; lists are those of `spare`.
+
+    Without arrays and lists it is `spare`.
+    """
+    if not any(isinstance(arg, (np.ndarray, list)) for arg in case.args):
+        return spare
     for k, arg in enumerate(case.args):
         if isinstance(arg, np.ndarray):
             case = with_other(case, k) or case

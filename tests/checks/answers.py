@@ -1274,3 +1274,85 @@ wrong("top_k_filter", *map(k_best, (
     np.float32,
     lambda z: np.maximum(z, z.max() - 700),
 )))  # fmt: skip
+
+
+# Sizes beyond a byte or a table, arrays that are not one's own, digits that tensors do not have
+def causal_in_bytes(n_q, n_k):
+    i, j = np.arange(n_q)[:, None], np.arange(min(n_k, 128), dtype=np.int8)
+    out = np.zeros((n_q, n_k), bool)
+    out[:, : len(j)] = j - i <= n_k - n_q
+    return out
+
+
+def causal_of_a_table(most):
+    table = np.tri(most, dtype=bool)
+    return lambda n_q, n_k: table[max(n_k, n_q) - n_q :, max(n_q - n_k, 0) :][:n_q, :n_k]
+
+
+def loss_with(ids_of):
+    return lambda logits, ids: EXERCISES["next_token_loss"].reference(logits, ids_of(ids))
+
+
+def written_into(post):
+    def block(X, attend, feed_forward, norm_1, norm_2):
+        Y = attend(X if post else norm_1(X))
+        Y += X
+        Y = norm_1(Y) if post else Y
+        Z = feed_forward(Y if post else norm_2(Y))
+        Z += Y
+        return norm_2(Z) if post else Z
+
+    return block
+
+
+def head_with_a_buffer(E):
+    buffers = {}
+
+    def head(X):
+        buffer = buffers.setdefault((*X.shape[:-1], len(E)), np.empty((*X.shape[:-1], len(E))))
+        return np.matmul(X, E.T, out=buffer)
+
+    return head
+
+
+def cache_of(most, fails):
+    def cached_attention(X, W_Q, W_K, W_V, cache):
+        Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+        if cache is not None:
+            K, V = np.vstack([cache[0], K]), np.vstack([cache[1], V])
+        if fails and len(K) > most:
+            raise IndexError("no room")
+        K, V = K[-most:], V[-most:]
+        return EXERCISES["attention"].reference(
+            Q, K, V, np.tri(len(Q), len(K), len(K) - len(Q), dtype=bool)
+        ), (K, V)
+
+    return cached_attention
+
+
+def head_copied_at_each_use(E):
+    def head(X):
+        E_now, X_now = (torch.tensor(np.ascontiguousarray(a), dtype=torch.float64) for a in (E, X))
+        return F.linear(X_now, E_now).numpy()
+
+    return head
+
+
+def by_ids_alone():
+    results = {}
+
+    def embed(ids, E):
+        return results.setdefault(tuple(np.asarray(ids).tolist()), E[ids] * E.shape[1] ** 0.5)
+
+    return embed
+
+
+wrong("embed", lambda ids, E: E[np.asarray(ids).astype(np.uint8)] * E.shape[1] ** 0.5)
+wrong("embed", by_ids_alone())
+wrong("causal_mask", causal_in_bytes, *map(causal_of_a_table, (32, 256, 1024)))
+wrong("next_token_loss", loss_with(lambda ids: ids.astype(np.uint8)))
+wrong("post_norm_block", written_into(post=True))
+wrong("pre_norm_block", written_into(post=False))
+wrong("tied_head", head_with_a_buffer)
+wrong("cached_attention", *(cache_of(most, fails) for most in (16, 128) for fails in (0, 1)))
+right("tied_head", head_copied_at_each_use)

@@ -211,6 +211,11 @@ def test_a_row_shared_out_equally_is_no_finite_fill():
             ),
             "right with some batch axes, not with all",
         ),
+        (
+            "merge_heads",  # a batch of one is right by chance
+            lambda H: H.swapaxes(0, -2).reshape(*H.shape[:-3], H.shape[-2], -1),
+            "right without batch axes, not with them",
+        ),
     ],
 )
 def test_which_number_of_axes_is_right(name, answer, title):
@@ -310,3 +315,54 @@ def test_what_was_done_before_the_last_use_is_told():
         return lambda X: X @ np.vstack([first, E[1:]]).T
 
     assert "made from a table of zeros" in repr(check("tied_head", tied_head))
+
+
+def test_a_small_number_for_each_place_is_no_rounding():
+    def top_k_filter(logits, k):
+        order = np.argsort(-(logits - 1e-6 * np.arange(len(logits))), kind="stable")
+        out = np.full(len(logits), -np.inf)
+        out[order[:k]] = logits[order[:k]]
+        return out
+
+    assert "rounded" not in repr(check("top_k_filter", top_k_filter))
+
+
+def test_what_is_nearly_right_or_cut():
+    def in_half(Q, K):
+        return (Q.astype(np.float16) @ K.astype(np.float16).T).astype(float)
+
+    assert "nearly right" in repr(check("raw_scores", in_half))
+    assert "nearly right" not in repr(check("raw_scores", lambda Q, K: 1.1 * (Q @ K.T)))
+    assert "cut to whole ones" in repr(check("raw_scores", lambda Q, K: (Q @ K.T).astype(int)))
+
+
+@pytest.mark.parametrize("most", [2, 4, 16, 100])
+def test_a_cache_that_forgets_is_told_by_its_size(most):
+    def cached_attention(X, W_Q, W_K, W_V, cache):
+        Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+        if cache is not None:
+            K, V = np.vstack([cache[0], K]), np.vstack([cache[1], V])
+        mask = np.tri(len(Q), len(K), len(K) - len(Q), dtype=bool)
+        mask &= ~np.tri(len(Q), len(K), len(K) - len(Q) - most, dtype=bool)
+        return EXERCISES["attention"].reference(Q, K, V, mask), (K, V)
+
+    assert f"over the last {most} tokens" in repr(check("cached_attention", cached_attention))
+
+
+@pytest.mark.parametrize(
+    "name, answer, title",
+    [
+        ("raw_scores", lambda Q, K: Q @ K.reshape(K.shape[::-1]), "reshape instead of a transpose"),
+        ("scores", lambda Q, K: Q @ K.reshape(K.shape[::-1]) / K.shape[1] ** 0.5,
+         "reshape instead of a transpose"),
+        ("tied_logits", lambda X, E: X @ E.reshape(E.shape[::-1]),
+         "reshape instead of a transpose"),
+        ("attention_weights", lambda S, mask: EXERCISES["attention_weights"].reference(
+            S, mask | np.eye(*S.shape, dtype=bool)),
+         "each token sees itself, whatever the mask says"),
+        ("bpe_encode", lambda word, merges: EXERCISES["bpe_encode"].reference(
+            word, sorted(merges)), "merges sorted"),
+    ],
+)  # fmt: skip
+def test_common_mistakes_have_names(name, answer, title):
+    assert check(name, answer).title == title

@@ -14,12 +14,18 @@ from mhalib.checks.exercises.lesson1_train import draw_words, special, train
 
 
 def _encode(
-    word: str, merges: Sequence[Pair], choose: Callable[[list[int]], int], most: int = 99
+    word: str,
+    merges: Sequence[Pair],
+    choose: Callable[[list[int]], int],
+    most: int = 99,
+    stop: bool = False,
 ) -> Ids:
     rank = {pair: r for r, pair in enumerate(merges)}
     ids = list(word.encode())
     while known := [rank[pair] for pair in pairwise(ids) if pair in rank]:
         r = choose(known)
+        if stop and r == 0:
+            break
         ids = merge(ids, merges[r], 256 + r, most=most)
     return ids
 
@@ -162,6 +168,17 @@ bpe_encode = Exercise(
             "Pairs were looked for once, in the bytes. A merge makes new pairs: look again, until "
             "no pair has a rank.",
             _one_walk,
+        ),
+        Mistake(
+            "rank 0 taken for no rank",
+            "The first merge has rank 0, and 0 counts as False: ask whether the rank is None.",
+            lambda word, merges: _encode(word, merges, min, stop=True),
+        ),
+        Mistake(
+            "merges sorted",
+            "The merges were put in the order of their ids. They come in the order in which they "
+            "were learned, and that order is their rank.",
+            lambda word, merges: _ranked(word, sorted(merges), 256),
         ),
         Mistake(
             "stopped after one merge",

@@ -84,6 +84,18 @@ merge_pair = Exercise(
             for left in (lambda at_end: 0, lambda at_end: 1, int)
         ),
         Mistake(
+            "overlapping pairs",
+            "After a merge the second id of the pair is used up. It may not take part in the next "
+            "one: of three equal ids the third stays.",
+            lambda ids, pair, new_id: _all_at_once(ids, pair, new_id),
+        ),
+        Mistake(
+            "the last id written twice",
+            "The last id was added at the end in any case. If it belongs to a merged pair, it is "
+            "used up.",
+            lambda ids, pair, new_id: merge(ids, pair, new_id) + [ids[-1]] * (1 - _ends(ids, pair)),
+        ),
+        Mistake(
             "replaced from the right",
             "Three equal ids hold the pair twice, overlapping. Read from the left, as everybody"
             " does: the first two become one.",
@@ -150,6 +162,12 @@ def _overlapping(ids: Sequence[int], pair: Pair, new_id: int, left: Callable[[bo
     """Go on by one id after a merge, too; `left` tells how many are left out at the end."""
     merged = merge(ids, pair, new_id, step=1)
     return merged[: len(merged) - left(tuple(ids[-2:]) == pair)]
+
+
+def _all_at_once(ids: Sequence[int], pair: Pair, new_id: int) -> Ids:
+    """Put the new id wherever a pair begins, and take away each id after such a place."""
+    starts = [tuple(ids[i : i + 2]) == pair for i in range(len(ids))]
+    return [new_id if starts[i] else old for i, old in enumerate(ids) if not (i and starts[i - 1])]
 
 
 def _either_order(ids: Sequence[int], pair: Pair, new_id: int) -> Ids:

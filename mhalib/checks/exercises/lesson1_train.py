@@ -84,6 +84,7 @@ train_bpe = Exercise(
         Case(["abab", "ab", "bc", "bc", "bc", "cab"], 2),
         Case(["At", "at", "AT", "At"], 2),
         Case([" cat", " at", "at"], 3),
+        Case(["bat", "bat", "cat"], 1),
         Case([], 2),
         Case(["ab"], 0, note="no merge wanted"),
         Case(["é", "è"], 1, note="letters outside ASCII"),

@@ -32,6 +32,7 @@ embed = Exercise(
         Case(np.array([4, 1, 4]), normal(5, 2)),
         Case(np.array([0, 6, 3, 3, 1]), normal(7, 3)),
         Case(np.array([2]), normal(5, 3)),
+        Case(np.array([256, 3, 299]), normal(300, 2), note="many words"),
     ),
     batches=(Case(np.array([[1, 2, 0], [4, 4, 3]]), normal(5, 7)),),
     draw=_draw_embed,
@@ -111,7 +112,8 @@ embed = Exercise(
         ),
         Mistake(
             "each id once",
-            "A word that comes twice has two rows: (n, d_model).",
+            "The rows came in the order of the table. They come in the order of the text, and a "
+            "word that comes twice has two: (n, d_model).",
             lambda ids, E: E[np.unique(ids)] * E.shape[1] ** 0.5,
         ),
         Mistake(

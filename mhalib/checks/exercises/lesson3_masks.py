@@ -31,6 +31,9 @@ def _mask_case(n_q: int, n_k: int) -> Case:
     return Case(n_q, n_k, note="more queries than keys" * (n_q > n_k))
 
 
+MANY = Case(3, 1031, note="many keys"), Case(301, 2, note="many queries")
+
+
 def _draw_causal(rng: Generator, i: int) -> Case:
     return _mask_case(int(rng.integers(1, 9)), int(rng.integers(1, 9)))
 
@@ -39,7 +42,7 @@ causal_mask = Exercise(
     "causal_mask(n_q, n_k)",
     (3, "The future is hidden: the causal mask"),
     mhalib.causal_mask,
-    cases=(Case(2, 2), Case(3, 3), Case(1, 5), Case(2, 5), Case(7, 7), _mask_case(3, 2)),
+    cases=(Case(2, 2), Case(3, 3), Case(1, 5), Case(2, 5), Case(7, 7), _mask_case(3, 2), *MANY),
     draw=_draw_causal,
     masked=True,
     mistakes=(

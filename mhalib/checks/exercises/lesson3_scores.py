@@ -14,8 +14,10 @@ from mhalib.checks.exercises.draws import draw_scores
 from mhalib.checks.exercises.shared import (
     NO_TRANSPOSE,
     QK,
+    RESHAPED_KEYS,
     SWAPPED,
     scaled,
+    torn,
 )
 from mhalib.checks.properties import W, weigh
 
@@ -35,6 +37,7 @@ raw_scores = Exercise(
     draw=draw_scores,
     mistakes=(
         Mistake(*NO_TRANSPOSE, lambda Q, K: Q @ K),
+        Mistake(*RESHAPED_KEYS, torn),
         Mistake(*SWAPPED, lambda Q, K: K @ Q.swapaxes(-1, -2)),
         Mistake(
             "scaled already",

@@ -15,9 +15,11 @@ from mhalib.checks.exercises.draws import draw_scores
 from mhalib.checks.exercises.shared import (
     NO_TRANSPOSE,
     QK,
+    RESHAPED_KEYS,
     SCALES,
     SWAPPED,
     scaled,
+    torn,
 )
 from mhalib.checks.properties import W, weigh
 
@@ -38,6 +40,7 @@ scores = Exercise(
     mistakes=(
         *(Mistake(name, why, partial(scaled, factor=factor)) for name, why, factor in SCALES),
         Mistake(*NO_TRANSPOSE, lambda Q, K: Q @ K / math.sqrt(Q.shape[-1])),
+        Mistake(*RESHAPED_KEYS, lambda Q, K: torn(Q, K) / math.sqrt(Q.shape[-1])),
         Mistake(*SWAPPED, lambda Q, K: scaled(K, Q)),
         Mistake(
             "scale √n",

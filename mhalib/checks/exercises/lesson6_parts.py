@@ -37,6 +37,7 @@ def _mix(X: Array) -> Array:
 
 
 _IDENTITY = Part("X ↦ X", lambda X: X * 1)
+_SAME = Part("X ↦ X itself, no copy", lambda X: X)
 _ZERO = Part("X ↦ 0", lambda X: X * 0)
 _NORM = Part("layer norm, eps = 0", lambda X: mhalib.layer_norm(X, eps=0.0))
 ATTEND = Part("X ↦ running mean of the tokens", _mix)
@@ -51,6 +52,7 @@ BLOCK_CASES = (
     Case(np.array([[1.0, 3.0]]), _ZERO, _IDENTITY, _NORM, _NORM),
     Case(np.array([[1.0, 2.0], [4.0, 0.0]]), ATTEND, SQUARES, NORM_1, NORM_2),
     Case(normal(3, 5), ATTEND, SQUARES, NORM_1, NORM_2),
+    Case(np.array([[1.0, 3.0]]), _SAME, _SAME, _SAME, _SAME, note="what comes is given back"),
 )
 BLOCK_BATCHES = (Case(normal(2, 3, 5), ATTEND, SQUARES, NORM_1, NORM_2),)
 
@@ -92,6 +94,7 @@ _HALVES = {
     "{n}({f}({s}))": lambda S, g, n: n(g(S)),
     "{f}({n}({s}))": lambda S, g, n: g(n(S)),
     "{s} + {n}({f}({s}))": lambda S, g, n: S + n(g(S)),
+    "{s} + {n}({f}({n}({s})))": lambda S, g, n: S + n(g(n(S))),
     "{n}({s}) + {f}({n}({s}))": lambda S, g, n: n(S) + g(n(S)),
     "{n}({s}) + {f}({s})": lambda S, g, n: n(S) + g(S),
     "{n}({s} + {f}({n}({s})))": lambda S, g, n: n(S + g(n(S))),

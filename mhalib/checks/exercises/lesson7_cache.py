@@ -95,6 +95,14 @@ def _values_not_kept(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -
     return O, (K[-len(X) :], V[-len(X) :])
 
 
+def _trimmed(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any, *, most: int) -> Any:
+    """Cut the cache before it is used: the new keys are among the last `most`."""
+    Q, K, V = X @ W_Q, X @ W_K, X @ W_V
+    if cache is not None:
+        K, V = (np.concatenate(pair)[-most:] for pair in zip(cache, (K, V), strict=True))
+    return mhalib.attention(Q, K, V, mask=mhalib.causal_mask(len(Q), len(K))), (K, V)
+
+
 def _new_in_front(X: Array, W_Q: Array, W_K: Array, W_V: Array, cache: Any) -> Any:
     Q, K, V = X @ W_Q, X @ W_K, X @ W_V
     if cache is not None:
@@ -159,6 +167,35 @@ def _kept(
     return O, (np.concatenate([old[0], first]), np.concatenate([old[1], second]))
 
 
+def _band(most: int) -> Function:
+    """A causal mask that leaves each query the last `most` keys."""
+
+    def mask(n_q: int, n_k: int) -> Array:
+        return mhalib.causal_mask(n_q, n_k) & ~np.tri(n_q, n_k, n_k - n_q - most, dtype=bool)
+
+    return mask
+
+
+_WINDOWS = tuple(
+    pair
+    for most in (*range(1, 9), 10, 16, 20, 32, 50, 64, 100, 128)
+    for pair in (
+        (
+            f"the averages over the last {most} tokens, not over all of them",
+            partial(_step, mask=_band(most)),
+        ),
+        (
+            f"with a cache of the last {most} tokens, not of all of them",
+            partial(_step, grow=lambda cache, K, V, most=most: (K[-most:], V[-most:])),
+        ),
+        (
+            f"with a cache of the last {most} tokens, not of all of them",
+            partial(_trimmed, most=most),
+        ),
+    )
+)
+
+
 cached_attention = Exercise(
     "cached_attention(X_new, W_Q, W_K, W_V, cache)",
     (7, "Keep what you have: the KV cache"),
@@ -169,6 +206,7 @@ cached_attention = Exercise(
         _decode_case(3, 2, 5, 3, 1, 1),
         _decode_case(5, 3, 2, 2, 2, 3),
         _decode_case(3, 2, 5, 5),
+        Case(normal(131, 1), *(_ONE,) * 3, (129, 2), note="many tokens"),
     ),
     draw=_draw,
     masked=True,
@@ -281,6 +319,7 @@ cached_attention = Exercise(
     call=_decode,
     labels=("X", "W_Q", "W_K", "W_V", "tokens in each call"),
     trial=lambda f: lambda X, W_V: f(X, *W[:2], W_V, None)[0],
+    formulas=lambda: _WINDOWS,
 )
 
 EXERCISES = (cached_attention,)

@@ -21,6 +21,7 @@ from mhalib.checks.exercise import (
     numbers,
     sizes,
 )
+from mhalib.checks.exercises.shared import RESHAPED_KEYS, torn
 
 Array = NDArray[Any]
 
@@ -62,6 +63,7 @@ tied_logits = Exercise(
             "A logit is the dot product of x with a row of E: X Eᵀ.",
             lambda X, E: X @ E,
         ),
+        Mistake(*RESHAPED_KEYS, torn),
         Mistake(
             "probabilities returned",
             "Logits come before the softmax: real numbers of either sign.",
@@ -140,8 +142,9 @@ tied_logits = Exercise(
 def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
     """Make a head from a table of zeros and one from another, and edit the first table.
 
-    The first head is used after each edit; its last logits count. At the last edit two entries of
-    a row in the middle change places, so that the sum, the corners and the like stay.
+    The first head is used after each edit; its last logits count, but one: those of another X
+    come after them. At the last edit two entries of a row in the middle change places, so that the
+    sum, the corners and the like stay.
     """
     table = E * 0
     head = tied_head(table)
@@ -160,7 +163,9 @@ def _use_head(tied_head: Function, E: Array, X: Array) -> Any:
     table[middle, 0], table[middle, -1] = E[middle, -1], E[middle, 0]
     head(X)
     table[middle] = E[middle]
-    return head(X)
+    logits = head(X)
+    head(1 - X)
+    return logits
 
 
 def _of_the_newest_table(E: Array) -> Function:
@@ -169,6 +174,17 @@ def _of_the_newest_table(E: Array) -> Function:
 
 
 _NEWEST: list[Array] = []
+
+
+def _in_one_buffer(E: Array) -> Function:
+    buffer: list[Array] = []
+
+    def head(X: Array) -> Array:
+        buffer[:] = buffer or [X @ E.T]
+        buffer[0][...] = X @ E.T
+        return buffer[0]
+
+    return head
 
 
 def _of_the_first_use(E: Array) -> Function:
@@ -224,6 +240,13 @@ tied_head = Exercise(
             for sign in (np.sum, np.max, np.linalg.norm, lambda E: E[0, 0], lambda E: E[-1, -1])
         ),
         Mistake(
+            "one array for the logits of all uses",
+            "After the last use on X the head was used on another X, and that overwrote the logits "
+            "of X. Give a new array back each time.",
+            _in_one_buffer,
+            "a second use changes the logits of the first",
+        ),
+        Mistake(
             "rounded to float32",
             "E has more digits: a small change of E must change the logits. Use E itself.",
             lambda E: lambda X: (X @ E.astype(np.float32).T).astype(X.dtype),
@@ -266,7 +289,7 @@ tied_head = Exercise(
     tolerance=1e-10,
     story="The head was made from a table of zeros, which was then edited, with uses in between, "
     "until it was the E shown; a head of another table was made and used, too. The logits must be "
-    "those of E as it is at the last use.",
+    "those of E as it is at the last use, and stay when the head is used on another X.",
     labels=("E", "X"),
 )
 

@@ -104,6 +104,7 @@ next_token_loss = Exercise(
         Case(np.array([[0.0, 2000.0], [0.0, 0.0]]), np.array([0, 0]), note="large logits"),
         Case(np.array([[0.0, 2000.0], [0.0, 0.0]]), np.array([0, 1]), note="large logits"),
         Case(_APART, np.array([0, 0, 0]), note="rows far apart"),
+        Case(normal(4, 300), np.array([3, 299, 256, 7]), note="many words"),
     ),
     draw=_draw_loss,
     mistakes=(

@@ -63,6 +63,8 @@ top_k_filter = Exercise(
         Case(np.array([2.0, 2.0, 1.0, 2.0]), 2, note=TIES),
         Case(np.array([0.0, -900.0, -800.0]), 2, note=FAR),
         Case(np.array([1.0, 1.0 + 1e-9, 1.0 - 1e-9]), 1, note=NEAR),
+        # not rounded, but with 1e-6 · id subtracted, id 1 would be the largest
+        Case(np.array([1.0, 1.00001, *[0.5] * 7, 1.000016]), 1, note=NEAR),
     ),
     draw=_draw_k,
     mistakes=(

@@ -28,6 +28,11 @@ QK = (
 )
 
 # Names shared by `scores`, `attention` and `multi_head_attention`
+RESHAPED_KEYS = (
+    "reshape instead of a transpose",
+    "A reshape fills the numbers, read row by row, into another shape: the rows are torn apart. "
+    "The transpose makes columns of them.",
+)
 SWAPPED = (
     "Q and K swapped",
     "Rows belong to the queries, columns to the keys: Q Kᵀ. K Qᵀ is its transpose.",
@@ -95,6 +100,11 @@ SCALES: tuple[tuple[str, str, Any], ...] = (
 
 def scaled(Q: Array, K: Array, factor: Any = lambda d_k: d_k**-0.5) -> Array:
     return Q @ K.swapaxes(-1, -2) * factor(Q.shape[-1])
+
+
+def torn(Q: Array, K: Array) -> Array:
+    """Q Kᵀ, with a reshape for the transpose."""
+    return Q @ K.reshape(*K.shape[:-2], K.shape[-1], K.shape[-2])
 
 
 def plain(S: Array, axis: int = -1) -> Array:
@@ -213,6 +223,18 @@ MASKINGS: tuple[tuple[str, str, Function, str], ...] = (
         "True means may attend. Here the allowed keys were hidden and the others seen.",
         inverted_with_rule,
         LEAK,
+    ),
+    (
+        "mask transposed",
+        "Rows of the mask are queries, columns are keys. Here they are exchanged.",
+        lambda S, mask: mhalib.attention_weights(S, mask.swapaxes(-1, -2)),
+        LEAK,
+    ),
+    (
+        "each token sees itself, whatever the mask says",
+        "The mask alone says which keys a query may see, its own included.",
+        lambda S, mask: mhalib.attention_weights(S, mask | (np.eye(*S.shape[-2:]) > 0)),
+        "a mask that hides a token from itself",
     ),
     ("mask ignored", "The mask plays no part: every key is seen.", ignored, LEAK),
     (
