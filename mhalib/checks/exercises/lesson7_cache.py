@@ -40,13 +40,13 @@ def _decode(
 ) -> Any:
     """Call the reader's function piece by piece, handing its cache on.
 
-    Between the pieces another text is decoded, with a cache of its own.
+    Between the pieces another text, unless this one is long, is decoded with a cache of its own.
     """
     cache, other, outputs = None, None, []
     for X_new in _pieces(X, sizes):
         O, cache = _two(step(X_new, W_Q, W_K, W_V, cache))
         outputs.append(O)
-        if len(sizes) > 1:
+        if len(sizes) > 1 and len(X) < 100:
             other = _two(step(1 - X_new, W_Q, W_K, W_V, other))[1]
     return outputs
 
