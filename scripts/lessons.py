@@ -83,16 +83,18 @@ def _fold(cell: nbformat.NotebookNode) -> None:
 def minutes(notebook: nbformat.NotebookNode) -> tuple[int, int]:
     """How long reading and doing take, to five minutes.
 
-    Reading: 130 words of text a minute, 10 open lines of code, half a minute a figure, table or
+    Reading: 180 words of text a minute, 10 open lines of code, half a minute a figure, table or
     experiment that is open. Doing: a minute a question of
-    the quiz, two for a prediction, a widget or an exercise in words, eight for one in code.
+    the quiz, two for a prediction, a widget or an exercise in words, eight for one in code, with a
+    check or without.
     """
     reading = doing = 0.0
+    checks = coded = 0
     exercises = False
     for cell in notebook.cells:
         if cell.cell_type == "code":
             if "check(" in cell.source:
-                doing += 8
+                checks += 1
             elif any('data-widget="' in str(o.get("data", "")) for o in cell.outputs):
                 doing += 2
             elif line := BENCH.match(cell.source):
@@ -107,7 +109,9 @@ def minutes(notebook: nbformat.NotebookNode) -> tuple[int, int]:
             reading += len(text.split()) / 180
         doing += len(re.findall(r"^\*\*Question \d", text, re.M))
         doing += 2 * len(re.findall(r"^> \*\*Predict\*\*$", text, re.M))
-        doing += 2 * len(re.findall(r"^\*\*\d\. (?!Build|Use|Build and use)", text, re.M))
+        doing += 2 * len(re.findall(r"^\*\*\d\. (?!Build|Use)", text, re.M))
+        coded += len(re.findall(r"^\*\*\d\. (?:Build|Use)", text, re.M))
+    doing += 8 * max(checks, coded)
     return 5 * round(reading / 5), 5 * round(doing / 5)
 
 

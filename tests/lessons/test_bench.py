@@ -68,3 +68,12 @@ def test_what_is_bench_is_seen_from_its_first_line():
     assert bench.metadata.jupyter.source_hidden
     assert bench.metadata.mystnb.code_prompt_show == "Check: the loops and the product agree."
     assert "tags" not in lesson.metadata
+
+
+def test_an_exercise_in_code_takes_time_with_a_check_and_without():
+    exercises = (
+        "## Exercises\n\n**1. Use it.** Once.\n\n**2. Predict.** Once.\n\n**3. Build.** Once."
+    )
+    cells = [nbformat.v4.new_markdown_cell(exercises)]
+    cells.append(nbformat.v4.new_code_cell('check("softmax", softmax)'))  # of exercise 3
+    assert script.minutes(nbformat.v4.new_notebook(cells=cells)) == (0, 20)  # 8 + 2 + 8, rounded
