@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 Function = Callable[..., Any]
 PRIMES = (2, 3, 5, 7, 11)
+REFERENCE = ""  # only right values tell
 
 
 class Misuse(Exception):
@@ -35,13 +36,13 @@ class Mistake:
     why : what happens, in plain words
     wrong : a function that makes the mistake; a reader's function that gives the same wrong
         values has made it too
-    breaks : the property by which the mistake can be noticed
+    breaks : the property by which the mistake can be noticed, or REFERENCE if there is none
     """
 
     name: str
     why: str
     wrong: Function
-    breaks: str = "nothing but a comparison with known values"
+    breaks: str = REFERENCE
 
 
 class Case:

@@ -79,7 +79,9 @@ class Judge:
         mistake = named_mistake(self.exercise, known, special)
         if mistake is not None:
             s = next((s for s in failing if s.outcome.error is None), failing[0])
-            clue = f"What gives it away: {mistake.breaks}."
+            clue = "No simple test shows it; only comparing with right values does."
+            if mistake.breaks:
+                clue = f"What gives it away: {mistake.breaks}."
             return Result(
                 "mistake", mistake.name, (mistake.why, clue), self.example(s), self.pointer(),
                 s.case.note,

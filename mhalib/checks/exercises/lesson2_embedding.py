@@ -40,8 +40,8 @@ embed = Exercise(
     mistakes=(
         Mistake(
             "×√d_model forgotten",
-            "The rows of E came back as they are. The paper multiplies them by √d_model where "
-            "the same table also makes the logits; without it the positions drown the words.",
+            "The rows of E came back as they are. The paper multiplies them by √d_model; without "
+            "it the positions drown the words.",
             _scaled_lookup(0),
         ),
         Mistake(
@@ -156,6 +156,12 @@ def _positions(
     even = (column % 2 == 0) != swapped
     P = np.where(even, np.sin(angles), np.cos(angles))
     return np.concatenate([P[:, 0::2], P[:, 1::2]], axis=1) if halves else P
+
+
+def _last_sine_missing(n: int, d_model: int) -> Array:
+    P = _positions(n, d_model)
+    P[:, d_model - d_model % 2 :] = 0
+    return P
 
 
 MANY = "many places"
@@ -294,6 +300,13 @@ sinusoidal_positions = Exercise(
             "an odd width rounded up",
             "The exponent is 2i/d_model with d_model as it is, odd or even.",
             lambda n, d: _positions(n, d + d % 2)[:, :d],
+            "an odd d_model",
+        ),
+        Mistake(
+            "the last sine is missing for an odd d_model",
+            "The last column of an odd d_model is a sine without a cosine. Here it stays 0: "
+            "d_model // 2 pairs leave it out.",
+            _last_sine_missing,
             "an odd d_model",
         ),
         *(

@@ -67,7 +67,7 @@ causal_mask = Exercise(
         Mistake(
             "top-left instead of bottom-right",
             "With more keys than queries the queries are the last tokens: the last query sees "
-            "the last key. Aligned top-left, a query with a cache sees only the oldest keys.",
+            "the last key. Aligned top-left, the newest query does not see the newest keys.",
             lambda n_q, n_k: np.tri(n_q, n_k, dtype=bool),
             "one query and five keys: only key 0 is seen",
         ),

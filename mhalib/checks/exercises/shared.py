@@ -9,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import mhalib
-from mhalib.checks.exercise import Function, normal
+from mhalib.checks.exercise import REFERENCE, Function, normal
 
 Array = NDArray[Any]
-REFERENCE = "nothing but a comparison with known values"
 ROWS, LEAK = (
     "the rows of weights do not sum to 1",
     "a change to the last token changes earlier outputs",

@@ -41,6 +41,16 @@ def _(n, d_model):
     return torch.where(i % 2 == 0, angles.sin(), angles.cos())
 
 
+@mutant("sinusoidal_positions", "the last sine is missing for an odd d_model")
+def _(n, d_model):
+    P = np.zeros((n, d_model))
+    for pos in range(n):
+        for i in range(d_model // 2):
+            angle = pos / 10000 ** (2 * i / d_model)
+            P[pos, 2 * i], P[pos, 2 * i + 1] = math.sin(angle), math.cos(angle)
+    return P
+
+
 @mutant("sinusoidal_positions", "all sines first")
 def _(n, d_model):
     angles = np.outer(np.arange(n), 1 / 10000 ** (np.arange(0, d_model, 2) / d_model))
