@@ -104,6 +104,11 @@ def test_what_gives_it_away_is_in_the_example(exercise):
             assert result.note == NO_KEY, result
 
 
+def test_a_mistake_that_no_property_shows_is_said_to_be_one():
+    result = repr(check("embed", lambda ids, E: E[ids]))
+    assert "\nNo simple test shows it; only comparing with right values does.\n" in result
+
+
 def log_sum_subtracted(x):
     return np.exp(x - np.logaddexp.reduce(x, axis=-1, keepdims=True))
 

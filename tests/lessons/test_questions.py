@@ -59,8 +59,11 @@ def test_the_quiz_stands_before_the_exercises_and_reads_well_unbuilt(path):
     questions = questions_of(quiz(path))
     assert 3 <= len(questions) <= 6
     assert len(questions) == quiz(path).count("**Question ")
-    for options, reasons in questions:
+    asked = QUESTION.findall(quiz(path))
+    for (options, reasons), (question, _) in zip(questions, asked, strict=True):
         assert len(options) == len(reasons) >= 3
+        several = sum(reason.startswith("Right.") for reason in reasons) > 1
+        assert several == ("(More than one may be right.)" in question), question
         for reason in reasons:
             verdict = re.fullmatch(r"(?:Right|Wrong)\. (.+[.])", reason)
             assert verdict, reason
