@@ -32,6 +32,7 @@ lessons: ready ## run all lessons again and store their outputs (some: make less
 	$(BIN)/python scripts/lessons.py $(L)
 
 lab: ready ## open the lessons in JupyterLab
+	-@$(BIN)/jupyter trust chapters/*.ipynb > /dev/null
 	$(BIN)/jupyter lab chapters
 
 widgets: ready ## build the widgets' JavaScript bundles, with the Node that .venv brings

@@ -82,7 +82,8 @@ class Result:
         lines = [*self.paragraphs, *[self.caption] * bool(self.example), self.pointer]
         texts = [f'<p style="{_TEXT}">{html.escape(line)}</p>' for line in lines if line]
         rows = "".join(
-            f'<tr><th scope="row" style="{_LABEL}">{html.escape(label)}</th>'
+            f'<tr style="background:none"><th scope="row" style="{_LABEL}">'
+            f"{html.escape(label)}</th>"
             f'<td style="{_CELL}"><pre style="{_VALUE}">{html.escape(value)}</pre></td></tr>'
             for label, value in self.example
         )

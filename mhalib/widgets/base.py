@@ -33,6 +33,7 @@ class CourseWidget(anywidget.AnyWidget):
     _css = STATIC / "widgets.css"
     _widget = traitlets.Unicode().tag(sync=True)
     _own: tuple[str, ...] = ()  # names of what is kept beside the values
+    _still = ""  # the picture's style in a notebook that is opened again, where ours is not loaded
     task = traitlets.Unicode().tag(sync=True, state=True)
     caption = traitlets.Unicode().tag(sync=True, state=True)
     limits = traitlets.Dict(read_only=True).tag(sync=True, state=True)
@@ -99,7 +100,8 @@ class CourseWidget(anywidget.AnyWidget):
         data, metadata = self._repr_mimebundle_() or ({}, {})
         view = {VIEW: data.pop(VIEW)} if VIEW in data else {}
         if view:
-            data["text/html"] += f"\n<style>{NOT_FOUND} {{ display: none; }}</style>"
+            style = f"{NOT_FOUND} {{ display: none; }}{self._still}"
+            data["text/html"] += f"\n<style>{style}</style>"
         display(data, raw=True)
         if view:
             display(view, metadata=metadata, raw=True)

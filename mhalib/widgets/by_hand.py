@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 import mhalib
 from mhalib.by_hand.problem import Grid, Problem
 from mhalib.widgets.base import CourseWidget
-from mhalib.widgets.tables import tables
+from mhalib.widgets.tables import STILL, tables
 from mhalib.widgets.traits import Choice, Flag, Numbers, Pairs, Text, Whole
 
 Array = NDArray[Any]
@@ -54,6 +54,7 @@ class ByHandWidget(CourseWidget):
     """
 
     _widget = traitlets.Unicode("by-hand").tag(sync=True)
+    _still = STILL
     n = Whole(3, 3, 4).tag(sync=True, state=True)
     mask = Choice("causal", ("none", "causal", "painted")).tag(sync=True, state=True)
     hidden = Pairs().tag(sync=True, state=True)

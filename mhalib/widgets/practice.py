@@ -10,7 +10,7 @@ import traitlets
 
 from mhalib.by_hand import RUNGS, Grid, Problem
 from mhalib.widgets.base import CourseWidget
-from mhalib.widgets.tables import tables, way
+from mhalib.widgets.tables import STILL, tables, way
 from mhalib.widgets.traits import Choice, Texts, Whole
 
 COUNT = 40
@@ -81,6 +81,7 @@ class PracticeWidget(CourseWidget):
     """
 
     _widget = traitlets.Unicode("practice").tag(sync=True)
+    _still = STILL
     rung = Choice("score", tuple(RUNGS)).tag(sync=True, state=True)
     number = Whole(0, 0, COUNT - 1).tag(sync=True, state=True)
     typed = Texts().tag(sync=True, state=True)

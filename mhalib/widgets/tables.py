@@ -7,6 +7,16 @@ from typing import Any
 from mhalib.by_hand.problem import Grid, Problem, number
 from mhalib.widgets.base import rich
 
+STILL = """
+.jp-OutputArea .mh-grids { display: flex; flex-wrap: wrap; align-items: end; gap: 12px 20px; }
+.jp-OutputArea .mh-grids table { margin: 0; }
+.jp-OutputArea .mh-grids tr { background: none !important; }
+.jp-OutputArea .mh-asked { min-width: 44px; height: 28px; outline: 1px solid #848f9f; }
+.jp-OutputArea .mh-grids .mh-masked {
+  background: repeating-linear-gradient(135deg, transparent 0 5px, #848f9f 5px 6px);
+}
+"""
+
 
 def plain(value: Any) -> str:
     """A given number as it is, with a true minus sign."""

@@ -67,13 +67,14 @@ def lab(tmp_path_factory):
             server.wait(timeout=60)  # it ends its kernels first
         except subprocess.TimeoutExpired:
             server.kill()
+            server.wait()
 
 
 class Notebook:
     """An open notebook: its page, and its cells by number."""
 
-    def __init__(self, page):
-        self.page = page
+    def __init__(self, page, address):
+        self.page, self.address = page, address
 
     def cell(self, number):
         return self.page.locator(f'.jp-Notebook .jp-Cell[data-windowed-list-index="{number}"]')
@@ -86,6 +87,13 @@ class Notebook:
         self.page.keyboard.press("Control+Enter")
         expect(prompt).not_to_have_text(before)
         expect(prompt).to_have_text(re.compile(r"\[\d+\]"), timeout=60_000)
+
+    def end_kernel(self, name):
+        """End the kernel of the notebook `name`; while it lives, a reload finds the widgets."""
+        sessions, head = f"{self.address}/api/sessions", {"Authorization": f"token {TOKEN}"}
+        for session in self.page.request.get(sessions, headers=head).json():
+            if session["path"] == name:
+                self.page.request.delete(f"{sessions}/{session['id']}", headers=head)
 
     def output(self, number):
         return self.cell(number).locator(".jp-OutputArea-output")
@@ -111,7 +119,7 @@ def open_notebook(lab, chromium):
         page.locator(".jp-mod-status-bar, #jp-bottom-panel").get_by_text("| Idle").wait_for(
             timeout=60_000
         )
-        return Notebook(page)
+        return Notebook(page, address)
 
     yield open_cells
     for page in pages:

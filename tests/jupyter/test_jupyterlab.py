@@ -96,8 +96,15 @@ def test_model_widget_with_a_model_of_ones_own_and_typing(open_notebook):
 
 @pytest.mark.timeout(300)
 def test_a_saved_notebook_shows_the_picture_until_it_is_run_again(open_notebook, lab, tmp_path):
-    book = open_notebook("from mhalib.widgets import SingleHeadWidget\nSingleHeadWidget()")
-    book.run(0)
+    book = open_notebook(
+        "from mhalib.widgets import SingleHeadWidget\nSingleHeadWidget()",
+        "from mhalib.checks import check\ncheck('softmax', lambda x: x)",
+        "from mhalib.widgets import ByHandWidget\nByHandWidget()",
+    )
+    for number in (2, 1, 0):
+        book.run(number)
+    row = book.cell(1).locator(".mhalib-check tr").first  # JupyterLab's stripes cover the tint
+    expect(row).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     live = book.cell(0).locator("figure[data-live]")
     expect(live.locator(".mh-plane").first).to_be_visible(timeout=60_000)
     picture = book.cell(0).locator(".mhalib-picture")
@@ -111,9 +118,18 @@ def test_a_saved_notebook_shows_the_picture_until_it_is_run_again(open_notebook,
             break
         book.page.wait_for_timeout(100)
     assert file.stat().st_size < 100_000  # no weights, no bundle
+    book.end_kernel(file.name)
     book.page.reload()
     book.page.locator(".jp-Notebook .jp-Cell").first.wait_for(timeout=60_000)
     expect(picture).to_be_visible(timeout=60_000)
     expect(book.cell(0).get_by_text("Run this cell to make it live.")).to_be_visible()
     expect(book.cell(0).get_by_text("model not found")).to_be_hidden()
     assert book.cell(0).locator("[data-live]").count() == 0
+
+    sheet = book.cell(2)
+    sheet.scroll_into_view_if_needed()
+    expect(sheet.locator("table").first).to_be_visible()
+    first, second = (sheet.locator("table").nth(i).bounding_box() for i in (0, 1))
+    assert second["x"] > first["x"] + first["width"]  # side by side
+    said = sheet.get_by_text("Run this cell to make it live.").bounding_box()
+    assert said["y"] - sheet.bounding_box()["y"] < 768  # in sight with the picture

@@ -16,6 +16,12 @@ def test_every_way_to_start_jupyterlab_turns_its_question_off():
         assert NO_NEWS[-1] in (ROOT / file).read_text("utf-8"), file
 
 
+def test_every_way_to_start_jupyterlab_trusts_the_stored_drawings():
+    """Of a drawing in a notebook that is not trusted JupyterLab shows the words alone."""
+    for file in ("Makefile", "README.md", ".binder/postBuild"):
+        assert "jupyter trust " in (ROOT / file).read_text("utf-8"), file
+
+
 @pytest.mark.timeout(180)
 def test_a_lesson_reads_as_it_is_meant(open_notebook, tmp_path):
     notebook = nbformat.read(LESSON, as_version=4)
