@@ -107,6 +107,8 @@ def test_a_saved_notebook_shows_the_picture_until_it_is_run_again(open_notebook,
     expect(row).to_have_css("background-color", "rgba(0, 0, 0, 0)")
     live = book.cell(0).locator("figure[data-live]")
     expect(live.locator(".mh-plane").first).to_be_visible(timeout=60_000)
+    above = book.cell(0).locator(".jp-OutputArea").bounding_box()["y"]
+    assert live.bounding_box()["y"] - above < 20  # the screen is for the widget
     picture = book.cell(0).locator(".mhalib-picture")
     expect(picture).to_be_hidden()  # the live widget is there
     book.page.keyboard.press("Escape")
