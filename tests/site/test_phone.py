@@ -87,6 +87,25 @@ def test_a_page_comes_back_to_the_place_where_it_was_left(server, reader):
     assert page.evaluate(TOP, name) == pytest.approx(left, abs=2)
 
 
+@pytest.mark.parametrize(("width", "turned", "off"), [(1366, 980, 100), (768, 1024, 600)])
+def test_a_window_of_another_width_keeps_its_place(width, turned, off, server, reader):
+    """Sections that began, or ceased, to be laid out late moved the widget away, at its old width."""
+    page, _ = reader(server, viewport={"width": width, "height": 900})
+    page.goto(f"{server}/{LESSON}")
+    page.wait_for_selector("html[data-ready]", state="attached")
+    page.mouse.move(200, 400)
+    figure = page.locator("figure.mhalib-widget")
+    for _ in range(3):
+        figure.evaluate("e => { e.scrollIntoView(); }")
+        until_at_rest(page)
+    page.locator(".mh-plane").first.wait_for()
+    page.set_viewport_size({"width": turned, "height": 900})
+    until_at_rest(page)
+    assert abs(figure.bounding_box()["y"]) < off
+    picture, plane = page.locator(".mh-picture").first, page.locator(".mh-plane").first
+    assert plane.bounding_box()["width"] == pytest.approx(picture.bounding_box()["width"], abs=1)
+
+
 SIGNS = {
     "pointer": lambda page: page.mouse.move(200, 400),
     "finger": lambda page: page.touchscreen.tap(200, 200),

@@ -9,6 +9,12 @@ from axe_playwright_python.sync_playwright import Axe
 import mhalib.widgets
 from scripts.browser import INTO_SIGHT
 
+# JavaScript: waits until what was asked is drawn, and no colour changes any more
+AT_REST = """async () => {
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const all = document.getAnimations().filter((each) => each instanceof CSSTransition);
+  await Promise.allSettled(all.map((each) => each.finished));
+}"""
 STATIC = Path(mhalib.widgets.__file__).parent / "static"
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -141,6 +147,7 @@ def axe():
     """Return a function that fails with what axe finds on a page."""
 
     def check(page):
+        page.evaluate(AT_REST)  # a colour on its way may have too little contrast
         found = Axe().run(page, options={"resultTypes": ["violations"], "preload": False})
         assert found.violations_count == 0, found.generate_report()
 

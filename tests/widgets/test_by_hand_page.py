@@ -108,7 +108,9 @@ def test_what_was_typed_and_solved_is_remembered_and_no_part_of_a_link(widget_pa
     begin(page)
     fill(page, number(shipped("score")[0].right[0]))
     page.get_by_role("button", name="New numbers").click()
+    expect(page.locator(".mh-cell")).to_be_focused()  # a frame later: a key before it is lost
     fill(page, "77")
+    expect(page.locator(".mh-cell")).to_have_value("77")  # the first 7 alone is “Not yet”, too
     expect(said(page)).to_contain_text("Not yet")
     page.reload()
     ready(page)

@@ -172,6 +172,64 @@ def test_axe_finds_nothing_in_other_states(widget_page, axe, settle, widget, sch
     assert page.evaluate("document.documentElement.scrollWidth") == width
 
 
+@pytest.mark.parametrize("widget", ALL)
+def test_no_button_or_field_has_the_look_of_the_browser(widget_page, widget):
+    page = opened(widget_page, widget())
+    own = page.locator("figure :is(button, select, input)").evaluate_all(
+        """all => all.filter((e) => /inset|outset/.test(getComputedStyle(e).borderStyle))
+            .map((e) => e.outerHTML.slice(0, 90))"""
+    )
+    assert own == []
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_a_choice_is_as_wide_as_before(widget_page, settle, widget):
+    """Chosen is bold: a row of controls must not break for it."""
+    page = opened(widget_page, widget())
+    widths = """() => [...document.querySelectorAll("figure .mh-bar .mh-segments label")]
+        .map((e) => [e.textContent, e.offsetWidth]).filter(([, width]) => width)"""
+    before = dict(page.evaluate(widths))
+    for radio in page.locator("figure .mh-bar .mh-segments input:not(:checked)").all():
+        if radio.is_visible():
+            radio.check(force=True)
+            settle(page)
+            after = dict(page.evaluate(widths))
+            assert {k: after[k] for k in before if k in after} == {
+                k: before[k] for k in before if k in after
+            }
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_a_drag_over_a_picture_selects_no_words(widget_page, widget):
+    page = opened(widget_page, widget())
+    for plane in page.locator(".mh-plane:visible").all():
+        plane.scroll_into_view_if_needed()
+        box = plane.bounding_box()
+        page.mouse.move(box["x"] + 4, box["y"] + 4)
+        page.mouse.down()
+        page.mouse.move(box["x"] + 0.9 * box["width"], box["y"] + 0.9 * box["height"], steps=8)
+        page.mouse.up()
+        assert page.evaluate("getSelection().toString().trim()") == ""
+
+
+@pytest.mark.parametrize("widget", ALL)
+@pytest.mark.parametrize("width", [372, 684])
+def test_the_readout_holds_what_it_says(widget_page, settle, widget, width):
+    page = opened(widget_page, widget(), viewport={"width": width, "height": 844})
+
+    def cut():
+        settle(page)
+        return page.locator(".mh-readout:visible").evaluate_all(
+            "all => all.filter((e) => e.scrollHeight > e.clientHeight).map((e) => e.innerText)"
+        )
+
+    assert cut() == []
+    for click in STATES[widget.__name__]:
+        target = page.locator(f"figure {click}" if click[0] in ".[" else click).first
+        target.click(force="[value=" in click)
+        assert cut() == []
+
+
 def test_pointing_at_a_dimension_marks_it_in_prose_and_widgets(widget_page, book):
     prose = '<p>A head has <code class="prose"><span class="dim dim-d_k">d_k</span></code>.</p>'
     page = widget_page(

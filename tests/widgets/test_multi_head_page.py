@@ -36,6 +36,25 @@ def test_measures_what_a_missing_head_costs(widget_page):
         assert float(loss) == pytest.approx(expected[name], abs=0.006), name
 
 
+def test_a_phone_keeps_the_relation_that_suffers_in_sight(widget_page):
+    """Its losses are below the screen when a head is switched off."""
+    page = ready(
+        widget_page(MultiHeadWidget(layer=1).html(), viewport={"width": 390, "height": 844})
+    )
+    head(page, 1).click()
+    ready(page)
+    widget = MultiHeadWidget(layer=1, heads_off=[(1, 1)])
+    whole, without = MultiHeadWidget(layer=1).relation_losses, widget.relation_losses
+    named = whole.keys() - {"all", "free"}
+    worst = max(named, key=lambda name: without[name] - whole[name])
+    page.locator(".mh-heads-board").scroll_into_view_if_needed()
+    bar = page.locator(".mh-result")
+    expect(bar).to_have_text(f"{worst}: loss {whole[worst]:.2f} → {without[worst]:.2f}")
+    expect(bar).to_be_in_viewport()
+    head(page, 1).click()
+    expect(bar).to_contain_text("looks at")
+
+
 def test_a_further_model_is_fetched_when_it_is_chosen(widget_page):
     page = widget_page(MultiHeadWidget().html())
     fetched = []

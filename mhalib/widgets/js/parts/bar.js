@@ -65,7 +65,7 @@ export function segments(model, name, stops, { label, options }) {
   const group = `mh-${name}-${Math.random().toString(36).slice(2)}`; // radio groups are per document
   const inputs = options.map(([value, text]) => {
     const input = h("input", { type: "radio", name: group, value, onchange: () => assign(model, { [name]: value }) });
-    return [value, input, h("label", {}, input, h("span", {}, rich(text)))];
+    return [value, input, h("label", { "data-label": plain(text) }, input, h("span", {}, rich(text)))];
   });
   bind(model, name, stops, (now) => {
     for (const [value, input] of inputs) input.checked = value === now;

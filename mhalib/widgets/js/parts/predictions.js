@@ -85,9 +85,9 @@ export function predictions({ onPick = null, count = 6 } = {}) {
 
 /**
  * The loss by relation of the whole model and of a changed one, measured on `texts`. `update` takes what
- * to take out of the model, null for nothing.
+ * to take out of the model, null for nothing; `told` hears of the relation that lost most, [name, before, after].
  */
-export function relationLosses(transformer, tokenizer, texts) {
+export function relationLosses(transformer, tokenizer, texts, told = () => {}) {
   const bars = relationBars();
   const note = h("p", { class: "mh-note", "aria-live": "polite" });
   const evaluation = evaluator(transformer, tokenizer, texts);
@@ -96,6 +96,11 @@ export function relationLosses(transformer, tokenizer, texts) {
   const done = (changed) => {
     bars.update(whole, changed);
     say(note, `nats a word, on ${texts.length} texts drawn apart from training`);
+    if (!changed) return told(null);
+    const { all, ...named } = whole;
+    const rise = (name) => changed[name] - whole[name];
+    const worst = Object.keys(named).reduce((a, b) => (rise(b) > rise(a) ? b : a));
+    told([worst, whole[worst], changed[worst]]);
   };
   return {
     element: h("div", { class: "mh-panel" }, h("p", { class: "mh-title" }, "loss by relation"), bars.element, note),

@@ -60,7 +60,11 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
     },
   });
   const next = predictions();
-  const relations = relationLosses(transformer, tokenizer, model.get("evaluation"));
+  let lost = null; // the relation that lost most
+  const relations = relationLosses(transformer, tokenizer, model.get("evaluation"), (most) => {
+    lost = most;
+    point();
+  });
   stops.push(relations.stop);
   const lists = h(
     "div",
@@ -99,12 +103,14 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
     lists.hidden = labels.length === 0;
     if (!labels.length) return box.say("Type a sentence.");
     const { i, j } = at();
-    const shares = weights.flatMap((w, k) => [`${k ? ", " : ""}head ${k} `, h("b", {}, fixed(w.data[i * labels.length + j], 3))]); // prettier-ignore
+    const few = weights.length <= 4; // more of them would be cut off
+    const shares = weights.flatMap((w, k) => [few ? `${k ? ", " : ""}head ${k} ` : " ", h("b", {}, fixed(w.data[i * labels.length + j], 3))]); // prettier-ignore
     const loss = whole.loss === null ? "" : `loss of this sentence: ${whole.loss} nats a token`;
     box.say([`“${labels[i]}” looks at “${labels[j]}”: `, ...shares], [
+      few ? "" : `heads 0 to ${weights.length - 1}; `,
       loss,
       other && h("b", { class: "mh-of-changed" }, `, with heads off ${other.loss}`),
-    ].filter(Boolean)); // prettier-ignore
+    ].filter(Boolean), lost && `${lost[0]}: loss ${fixed(lost[1], 2)} → ${fixed(lost[2], 2)}`); // prettier-ignore
     next.update(tokenizer, `after “${labels[i]}”`, row(whole.probabilities, i), {
       after: other && row(other.probabilities, i),
     });

@@ -61,7 +61,7 @@ function build(model, el, course) {
     "div",
     { class: "mh-next" },
     h("div", { class: "mh-next-list" }, list.element, against),
-    h("div", { class: "mh-product" }, h("p", { class: "mh-title" }, rich("the logit: `x` · the word's row of `E`")), plane.element),
+    h("div", { class: "mh-product" }, h("p", { class: "mh-title" }, rich("the logit: `x` · its row of `E`")), plane.element),
   ); // prettier-ignore
   const box = frame(model, el, stops, {
     names: NAMES,
