@@ -89,7 +89,7 @@ def test_a_page_comes_back_to_the_place_where_it_was_left(server, reader):
 
 @pytest.mark.parametrize(("width", "turned"), [(1366, 980), (768, 1024)])
 def test_a_window_of_another_width_keeps_what_is_read_in_sight(width, turned, server, reader):
-    """Sections that began, or ceased, to be laid out late moved the widget away, at its old width."""
+    """Sections that began to be laid out late moved the widget away, at its old width."""
     page, _ = reader(server, viewport={"width": width, "height": 900})
     page.goto(f"{server}/{LESSON}")
     page.wait_for_selector("html[data-ready]", state="attached")
