@@ -150,6 +150,39 @@ STATES = {
 }
 
 
+def misnamed(page):
+    """Controls whose accessible name has not the words that are seen on them (WCAG 2.5.3)."""
+    return page.evaluate(
+        """() => {
+            const words = (text) => (text ?? "").toLowerCase().replace(/[^\\p{L}\\p{N}]+/gu, "");
+            const seen = (e) => e.matches("input, select")
+                ? [...e.labels].map((l) => [...l.querySelectorAll("span")].map((s) => s.innerText))
+                : [e.innerText];
+            return [...document.querySelectorAll("figure [aria-label]")]
+                .filter((e) => e.matches("button, a, input, select, summary, [role=button]"))
+                .filter((e) => e.checkVisibility())
+                .map((e) => [e.getAttribute("aria-label"), seen(e).flat().join("")])
+                .filter(([name, text]) => !words(name).includes(words(text)));
+        }"""
+    )
+
+
+@pytest.mark.parametrize("widget", ALL)
+def test_what_is_seen_on_a_control_is_in_its_name(widget_page, settle, widget):
+    page = opened(widget_page, widget())
+    assert misnamed(page) == []
+    for click in STATES[widget.__name__]:
+        target = page.locator(f"figure {click}" if click[0] in ".[" else click).first
+        target.click(force="[value=" in click)
+        settle(page)
+        assert misnamed(page) == [], click
+    if widget.__name__ == "MachineWidget":
+        for name in ("open layer 1", "close layer 1", "open the output", "close the output"):
+            page.get_by_role("button", name=name).click()
+            settle(page)
+            assert misnamed(page) == [], name
+
+
 @pytest.mark.parametrize("widget", ALL)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 360)])
 def test_axe_finds_nothing_in_other_states(widget_page, axe, settle, widget, scheme, width):

@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import numpy as np
 import pytest
-from pages import ready, typed
+from pages import overlaps, ready, typed
 from playwright.sync_api import expect
 
 from mhalib.language import RELATIONS
@@ -225,7 +225,7 @@ def test_a_pointer_reads_flows_words_and_tokens(machine, settle):
     plane.hover(position=at)
     expect(said(page)).to_contain_text("“bats”: token 4")
     plane.click(position=at)
-    expect(page.locator(".mh-words-name")).to_have_text("after “bats” ⤢")
+    expect(page.locator(".mh-words-name")).to_have_text("after “bats”")
     word = page.locator(".mh-word-bar").first.bounding_box()
     plane.click(position={"x": word["x"] - home["x"] + 2, "y": word["y"] - home["y"] - 8})
     expect(said(page)).to_contain_text("probability[“bats”")
@@ -298,7 +298,7 @@ def test_the_first_page_writes_on_word_by_word(widget_page):
         page.get_by_role("button", name="Next word").click()
         text += word if word == "." else f" {word}"
         expect(typed(page)).to_have_value(text)
-        expect(page.locator(".mh-words-name")).to_have_text(f"after “{word}” ⤢")
+        expect(page.locator(".mh-words-name")).to_have_text(f"after “{word}”")
     links = page.get_by_role("navigation", name="lessons").get_by_role("link")
     assert links.evaluate_all("all => all.map((a) => a.getAttribute('href'))") == [
         f"chapters/{name}.html"
@@ -366,4 +366,87 @@ def test_one_screen_on_a_laptop_two_on_a_phone_and_nothing_moves(book_page, sett
     assert figure.bounding_box()["height"] <= 2 * 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert min(page.evaluate(SIZES)) >= 12
+    before = page.evaluate(PLACES)
+    page.get_by_role("button", name="layer 1, head 1", exact=True).click()
+    settle(page)
+    assert page.evaluate(PLACES) == before
+    cut = figure.evaluate(
+        """figure => {
+            const section = figure.closest(".bd-article > section > section");
+            const { left, right } = section.getBoundingClientRect();
+            const margin = parseFloat(getComputedStyle(section).overflowClipMargin);
+            const box = figure.getBoundingClientRect();
+            return Math.max(left - margin - box.left, box.right - right - margin);
+        }"""
+    )
+    assert cut <= 0  # the section is painted for itself: what is past its edges is not
     assert page.locator(".mhalib-live svg[viewBox]").count() == 0  # never scaled
+
+
+@pytest.mark.parametrize("width", [1000, 760, 640, 360])
+def test_the_words_of_the_whole_model_stay_in_the_list(machine, width):
+    page = machine({"viewport": {"width": width, "height": 800}}, off=["mask"])
+    for word in ("baseball", "toy", "red"):
+        text = page.locator(".mh-plane text", has_text=re.compile(f"^{word}$"))
+        expect(text.last).not_to_have_class(re.compile("mh-end|mh-thin"))
+    expect(page.locator(".mh-said-more")).to_contain_text("baseball 0.813 →")
+
+
+@pytest.mark.parametrize("width", [1076, 1300, 800, 690])
+def test_no_words_lie_over_each_other_and_no_name_is_cut(machine, width):
+    page = machine({"viewport": {"width": width, "height": 800}}, text=f"{CAVE} baseball",
+                   off=["heads.2.2"], right="loss by relation", position=9)  # fmt: skip
+    expect(page.locator(".mh-plane text", has_text="coreference")).to_be_attached()
+    assert overlaps(page) == []
+    page.locator("[name^=mh-right-][value='next word']").check(force=True)
+    expect(page.locator(".mh-words-name")).to_have_text("after “baseball”")
+    for opened in (False, True):
+        if opened:
+            page.get_by_role("button", name="open layer 1").click()
+            page.get_by_role("button", name="close layer 1").wait_for()
+        found = page.evaluate(
+            """async () => {
+                await new Promise((done) => setTimeout(done, 400));
+                const all = [...document.querySelectorAll(".mh-on-picture button")];
+                const boxes = all.map((e) => [e.textContent, e.getBoundingClientRect()]);
+                const cut = all.filter((e) => !e.matches(".mh-words-name")).filter((e) =>
+                    e.scrollWidth > e.clientWidth + 1 ||
+                    e.firstChild.scrollWidth > e.firstChild.clientWidth + 1);
+                const cross = ([, p], [, q]) =>
+                    Math.min(p.right, q.right) - Math.max(p.left, q.left) > 0.5 &&
+                    Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top) > 0.5;
+                const over = boxes.flatMap((a, i) =>
+                    boxes.slice(i + 1).filter((b) => cross(a, b)).map((b) => [a[0], b[0]]));
+                return [cut.map((e) => e.textContent), over];
+            }"""
+        )
+        assert found == [[], []], opened
+        assert overlaps(page) == []
+
+
+def test_what_is_said_is_of_what_is_open(machine):
+    page = machine({"reduced_motion": "reduce"}, opened="head", follow="layers.1.V.0.6.4")
+    expect(said(page)).to_contain_text("V[“can”, 4]")
+    page.get_by_role("button", name="layer 1, show W_O").click()
+    expect(said(page)).to_contain_text("layer 1: O[“the”, 0]")
+
+
+def test_all_terms_and_the_formula_of_a_number_are_in_sight(machine):
+    page = machine({"viewport": {"width": 1076, "height": 800}}, follow="layers.1.V.0.7.4")
+    room = page.locator(".mh-readout").bounding_box()
+    terms = page.locator(".mh-from button")
+    expect(terms).to_have_count(4)
+    for term in terms.all():
+        box = term.bounding_box()
+        assert box["x"] + box["width"] <= room["x"] + room["width"], term.inner_text()
+    assert page.locator(".mh-formula").bounding_box()["width"] > 60
+
+
+def test_a_phone_keeps_in_sight_what_was_tapped_and_what_follows(machine):
+    phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True}
+    page = machine(phone, text=CAVE, position=8, off=["heads.1.1"], follow="layers.2.weights.2.8.4")
+    bar = page.locator(".mh-result")
+    expect(bar).to_contain_text("layer 2, head 2: “a” takes")
+    expect(bar).to_contain_text("layer 1, head 1 off: ")
+    page.get_by_role("button", name="one stage on").tap()
+    expect(bar).to_contain_text("1/9")

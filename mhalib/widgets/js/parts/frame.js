@@ -13,8 +13,8 @@ import { assign, h, rich } from "./dom.js";
  * `first`: what Reset puts back, where a view is built anew for another model.
  *
  * Returns { say(line, more, result), changed() }: the two lines of the readout (text, or a list of text and
- * nodes) and what a phone keeps in sight (the first line, if nothing else is given), and what to call after
- * each change.
+ * nodes) and what a phone keeps in sight (`result` of the two as text; the first, if nothing is given), and what
+ * to call after each change.
  */
 export function frame(model, el, stops, parts) {
   const { names, top = null, controls = [], picture, key, numbers, more = [], beside = [], below = false } = parts;
@@ -59,7 +59,8 @@ export function frame(model, el, stops, parts) {
   return {
     say(...texts) {
       lines.forEach((line, k) => line.replaceChildren(...[texts[k] ?? ""].flat()));
-      result.textContent = texts[2] ?? lines[0].textContent;
+      const [first, second] = lines.map((line) => line.textContent);
+      result.textContent = texts[2]?.(first, second) ?? first;
       clearTimeout(timer);
       timer =
         timer === null

@@ -39,14 +39,17 @@ export function onThePicture(place, now, acts) {
     const l = zone.layer;
     const inside = Boolean(zone.inside);
     const on = !isOff(off, "layers", l);
-    const from = place.turned ? 2 : zone.from + (zone.to - zone.from < 60 ? 2 : 4);
+    const from = place.turned ? 2 : zone.from + (zone.to - zone.from < 60 ? 1 : 4);
     const y = place.turned ? zone.from + 4 : 2;
     const narrow = !place.turned && zone.to - zone.from < 60;
-    add(`layer ${l}`, from, y, place.turned ? 58 : narrow ? zone.to - zone.from - 3 : 54, { on, className: `mh-layer-name${narrow ? " mh-tight-name" : ""}`, title: `layer ${l}`, act: flip("layers", l) }); // prettier-ignore
+    add(`layer ${l}`, from, y, place.turned ? 58 : narrow ? zone.to - zone.from - 1 : 54, { on, ...(narrow && { h: 34 }), className: `mh-layer-name${narrow ? " mh-tight-name" : ""}`, title: `layer ${l}`, act: flip("layers", l) }); // prettier-ignore
     const chips = zone.chips || inside;
     if (!chips) continue;
     const oneRow = inside && !place.turned;
-    const size = place.turned ? [34, 32] : [24, 22];
+    const wide = zone.to - zone.from;
+    const tight = !place.turned && !oneRow && wide < 132;
+    const step = tight ? Math.min(24, (wide - 30) / Math.min(H, 4)) : 24;
+    const size = place.turned ? [34, 32] : [step, step - 2];
     const left = place.turned ? 62 : oneRow ? zone.from + 62 : zone.from + 6;
     const top = place.turned ? zone.from + 4 : oneRow ? 4 : 26;
     for (let k = 0; k < H; k++) {
@@ -64,7 +67,7 @@ export function onThePicture(place, now, acts) {
       });
     }
     const after = left + size[0] * (oneRow ? H : Math.min(H, 4)) + (place.turned ? 2 : 2);
-    const parts = { W_O: ["`W_O`", place.turned ? 34 : 28], ffn: ["FFN", place.turned ? 38 : 32] };
+    const parts = { W_O: ["`W_O`", place.turned ? 34 : tight ? 22 : 28], ffn: ["FFN", place.turned ? 38 : 32] };
     let x = after;
     for (const [kind, [label, w]] of Object.entries(parts)) {
       const above = !place.turned && !oneRow && x + w > zone.to + 1; // no room: in the line of the name
@@ -79,13 +82,15 @@ export function onThePicture(place, now, acts) {
       x += w + 2;
     }
     if (inside && !place.turned) {
+      const short = zone.to - zone.from < 372;
       const name = opened === "head" ? ["heads", l, head] : [opened, l];
       const gone = isOff(off, ...name);
-      add(gone ? "switch on" : "switch off", x + 8, 2, 76, { on: true, pressed: gone, className: "mh-open", title: `switch ${gone ? "on" : "off"}: ${opened === "head" ? `head ${head}` : opened === "ffn" ? "FFN" : opened}`, act: flip(...name) }); // prettier-ignore
+      add(`${short ? "" : "switch "}${gone ? "on" : "off"}`, x + (short ? 4 : 8), 2, short ? 30 : 76, { on: true, pressed: gone, className: "mh-open", title: `switch ${gone ? "on" : "off"}: ${opened === "head" ? `head ${head}` : opened === "ffn" ? "FFN" : opened}`, act: flip(...name) }); // prettier-ignore
     }
     const width = place.turned ? 62 : 56;
-    if (place.turned || zone.to - zone.from > 130) {
-      add(inside ? "✕ close" : "open ⤢", place.turned ? place.width - 64 : zone.to - width - 4, place.turned ? y : 2, width, {
+    const brief = !place.turned && zone.to - zone.from < (inside ? 372 : 155); // what stands beside it needs the room
+    if (place.turned || zone.to - zone.from > 120) {
+      add([["open ⤢", "⤢"], ["✕ close", "✕"]][Number(inside)][Number(brief)], place.turned ? place.width - 64 : zone.to - (brief ? 26 : width + 4), place.turned ? y : 2, brief ? 24 : width, {
         on: inside,
         className: "mh-open",
         title: inside ? `close layer ${l}` : `open layer ${l}`,
@@ -96,9 +101,9 @@ export function onThePicture(place, now, acts) {
   if (n) {
     const out = opened === "output";
     const { x, top = 2 } = place.words;
-    const w = out ? 60 : Math.min(place.width - x, 132);
+    const w = out ? 60 : Math.min(place.width - x + 2, place.turned ? 132 : 150);
     const name = out ? "mh-open" : "mh-layer-name mh-words-name";
-    add(out ? "✕ close" : `${now.heading} ⤢`, out ? place.width - w : x - 2, top, w, { on: out, className: name, title: out ? "close the output" : "open the output", act: () => acts.open("output", layer, head) }); // prettier-ignore
+    if (out || now.right === "next word") add(out ? "✕ close" : now.heading, out ? place.width - w : x - 2, top, w, { on: out, className: name, title: out ? "close the output" : `${now.heading}: open the output`, act: () => acts.open("output", layer, head) }); // prettier-ignore
   }
   return list;
 }

@@ -13,10 +13,10 @@ export function widths(width, { N, opened, layer }) {
   const full = width >= 900;
   const first = full ? 76 : 28; // X
   const start = full ? 92 : 86;
-  const words = full ? 178 : 144; // the fan and the words
+  const words = full ? 184 : within(width - start - first - 139 * N, 144, 168); // the fan and the words
   const room = width - start - first - words;
   if (!opened) return [first, ...Array(N).fill(room / N), words];
-  const small = Math.min(full ? SMALL : 40, room / (N + (full ? 8 : 7)));
+  const small = Math.min(full ? SMALL : 47, room / (N + (full ? 8 : 7)));
   const extra = room - N * small;
   const parts = [first, ...Array(N).fill(small), words];
   parts[opened === "X" ? 0 : opened === "output" ? N + 1 : layer + 1] += extra;
@@ -63,7 +63,7 @@ function wide(width, { n, N, H, opened, layer, room }, parts) {
     at += w;
   }
   const after = rest[N];
-  const words = { kind: "words", from: at, fan: [at, at + (full ? 40 : 26)], x: at + (full ? 46 : 32), to: width };
+  const words = { kind: "words", from: at, fan: [at, at + (full ? 34 : 24)], x: at + (full ? 40 : 28), to: width };
   if (opened === "output") words.inside = true;
   words.width = width - words.x;
   words.pitch = 36;

@@ -51,7 +51,7 @@ function roads({ pen, colours, place, now, alpha }) {
       if (a > from) {
         pen.beginPath();
         const [x, y, w, h] = box(place, from, a, across, size / 2);
-        pen.roundRect(x, y, w, h, size / 2);
+        pen.roundRect(x, y, w, h, place.turned && open.length ? 0 : size / 2);
         pen.fill();
       }
       from = Math.max(from, b);

@@ -6,12 +6,13 @@ import { picture } from "../../parts/picture.js";
 import { curve, distance, lane, layout, path, widths } from "./layout.js";
 import { changeBars, chosenRoad, dividers, provenance } from "./marks.js";
 import { lit, paint } from "./paint.js";
+import { atMost } from "./state.js";
 import { openedShapes } from "./opened.js";
 import { insideHeight, numberAt, panels } from "./panels.js";
 import { fanShapes, listPlace, listRow, listShapes } from "./words-list.js";
 
 const LONGEST = 11; // characters of a token's name
-export const short = (label) => ([...label].length > LONGEST ? `${[...label].slice(0, LONGEST - 1).join("")}…` : label); // prettier-ignore
+export const short = (label, most = LONGEST) => ([...label].length > most ? `${[...label].slice(0, most - 1).join("")}…` : label); // prettier-ignore
 const text = (x, y, words, name = "", more = {}) => ["text", { x, y, class: name, ...more }, words];
 const line = (d, name, more = {}) => ["path", { d, class: name, ...more }];
 
@@ -36,7 +37,7 @@ export function machinePicture(stops, { now, landing, controls, ...hands }) {
   function draw(width) {
     const state = now();
     const { n, config, opened, layer, position } = state;
-    if (width < 600 && state.right === "next word" && opened !== "output") state.list = state.list.slice(0, 5);
+    if (width < 600 && state.right === "next word" && opened !== "output") state.list = atMost(state.list, 5);
     const { list } = state;
     const shape = { n, N: config.n_layers, H: config.n_heads, opened, layer, position, offset: drag, count: list.length }; // prettier-ignore
     Object.assign(shape, { room: landing ? 296 : 358, inside: insideHeight({ opened, n, norm: config.norm }) });
@@ -171,17 +172,18 @@ function chosenFlows(place, state) {
 function names(place, { labels, position, causal }) {
   const small = place.pitch < 16 && !place.turned;
   return labels.map((label, i) => {
-    const name = `${i === position ? "mh-on-pill" : causal && i > position ? "mh-soft" : ""}${small ? " mh-small-text" : ""}`; // prettier-ignore
+    const long = place.turned && [...label].length > 6;
+    const name = `${i === position ? "mh-on-pill" : causal && i > position ? "mh-soft" : ""}${small || long ? " mh-small-text" : ""}${long ? " mh-thin" : ""}`; // prettier-ignore
     if (!place.turned) return text(place.labels[1] - 6, place.rows[i] + 4.5, short(label), `mh-end ${name}`);
     const at = [place.rows[i] + 4.5, 58];
-    return text(...at, short(label).slice(0, 9), name, { transform: `rotate(-90 ${at})` });
+    return text(...at, short(label, 8), name, { transform: `rotate(-90 ${at})` });
   });
 }
 
 function heads(place, state) {
   const { words, zones, turned } = place;
   const title =
-    state.opened === "output" && text(words.x, turned ? words.top + 14 : 18, state.heading, "mh-strong-text");
+    (state.opened === "output" || state.right !== "next word") && text(words.x, turned ? words.top + 14 : 18, state.heading, "mh-strong-text");
   if (turned) return [title];
   const [X] = zones;
   const struck = state.gone("positions") ? "mh-small-text mh-soft mh-struck" : "mh-small-text mh-soft";

@@ -64,6 +64,13 @@ function startOf(now) {
   return strongest(shown.trace, position, shown.trace.layers.findLastIndex(Boolean));
 }
 
+/** The first `count` of a list of words, among them the two that the whole model finds likeliest. */
+export function atMost(list, count) {
+  const [first, second] = [...list].sort((a, b) => b.before - a.before);
+  const lost = [first, second].filter((each) => list.indexOf(each) >= count);
+  return [...list.slice(0, count - lost.length), ...lost];
+}
+
 /** The list at the right: the likeliest words, or the losses by relation. */
 function listed(
   model,
@@ -73,10 +80,11 @@ function listed(
   const logits = ({ trace }) => row(trace.logits, position);
   const before = shares(whole.trace, position);
   const after = changed && shares(changed.trace, position);
-  const ids = largestIds(logits(changed ?? whole), opened === "output" ? 12 : model.get("landing") ? 6 : 7);
-  if (after) for (const id of largestIds(logits(whole), 2)) if (!ids.includes(id)) ids[ids.length - 1] = id;
+  const count = opened === "output" ? 12 : model.get("landing") ? 6 : 7;
+  const ids = largestIds(logits(changed ?? whole), count);
+  if (after) ids.push(...largestIds(logits(whole), 2).filter((id) => !ids.includes(id)));
   const shownLogits = logits(shown);
-  const top = ids.map((id) => ({
+  const all = ids.map((id) => ({
     id,
     name: show(tokenizer, id),
     before: before[id],
@@ -85,6 +93,7 @@ function listed(
     partAfter: after?.[id] ?? 0,
     figure: opened === "output" ? `logit ${fixed(shownLogits[id], 2)}` : null,
   }));
+  const top = atMost(all, count);
   const best = largestIds(shownLogits, 1)[0];
   const right = opened === "output" ? "next word" : model.get("right");
   if (right === "next word") return { top, best, right, list: top, heading: `after “${labels[position]}”` };

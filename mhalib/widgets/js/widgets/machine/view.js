@@ -65,8 +65,12 @@ function build(model, el, { transformer, tokenizer, read }) {
   const open = (opened, layer, head) => {
     at = null;
     const same = model.get("opened") === opened && model.get("layer") === layer && model.get("head") === head;
-    assign(model, { opened: same ? "" : opened, layer, head, step: 0 });
+    const to = { opened: same ? "" : opened, layer, head, step: 0 };
+    if (to.opened && now.followed && !isIn(now.followed, to)) to.follow = ""; // what is said is of what is open
+    assign(model, to);
   };
+  const isIn = (ref, { opened, layer, head }) =>
+    partOf(ref, config.norm) === opened && (ref.layer ?? layer) === layer && (ref.head ?? head) === head;
   const follow = (ref) => {
     const to = { follow: nameInTrace(ref), step: 0 };
     if (ref.layer !== null) to.layer = ref.layer;
@@ -163,7 +167,7 @@ function build(model, el, { transformer, tokenizer, read }) {
         button.classList.toggle("mh-gone", !on && !/mh-open|mh-words-name/.test(button.className));
       });
       picture?.place(onPicture.element, 0, 0);
-      if (place.turned) picture?.place(right, place.width - 150, place.words.top - 4);
+      if (place.turned) picture?.place(right, 134, place.words.top - 1);
       else picture?.place(right, place.words.x, 26);
       right.hidden = !now.n || now.opened === "output";
     },
@@ -225,7 +229,7 @@ function build(model, el, { transformer, tokenizer, read }) {
     const stage = now.step ? now.step - 1 : at;
     const seen = passing?.ref ?? null;
     now.seen = seen ?? now.followed;
-    const result = now.list === now.top || now.right === "next word" ? nextSaid(now) : undefined;
+    const result = (line, more) => `${line}\n${stage !== null && !now.followed && !passing ? more : now.change.said || nextSaid(now)}`; // prettier-ignore
     if (passing?.token !== undefined) box.say(...ofToken(now, passing.token), result);
     else if (passing?.row !== undefined) box.say(...ofRow(now, passing.row, relations.note), result);
     else if (seen)
@@ -246,11 +250,16 @@ function build(model, el, { transformer, tokenizer, read }) {
     const [, , href] = model.get("lessons").find(([number]) => number === lesson) ?? [];
     return href && model.link ? h("a", { href }, `lesson ${lesson}`) : `lesson ${lesson}`;
   };
+  const termName = (ref, before) => {
+    const name = nameOf(ref, now, tokenizer, ref.layer === now.followed.layer);
+    const again = before && ["stage", "layer", "head"].every((each) => before[each] === ref[each]);
+    return again && name.length > 20 ? name.slice(name.indexOf("[")) : name;
+  };
   const whereFrom = () => {
     const { formula, terms } = now.explained;
-    const buttons = terms.slice(0, 4).map((term) =>
+    const buttons = terms.slice(0, 4).map((term, k) =>
       h("button", { type: "button", tabindex: -1, onclick: () => follow(term.ref) },
-        `${nameOf(term.ref, now, tokenizer, term.ref.layer === now.followed.layer)}${term.product === undefined ? `: ${term.what}` : ` ${fixed(term.product, 2)}`}`)); // prettier-ignore
+        `${termName(term.ref, terms[k - 1]?.ref)}${term.product === undefined ? `: ${term.what}` : ` ${fixed(term.product, 2)}`}`)); // prettier-ignore
     if (trail.length > 1) buttons.unshift(h("button", { type: "button", onclick: back, "aria-label": "back" }, "◀"));
     const from = h("span", { class: "mh-from", role: "toolbar", "aria-label": "comes from" }, buttons);
     if (buttons.length) roving(from).first();

@@ -24,6 +24,7 @@ export function listPlace(place, now) {
 export function listShapes(place, now) {
   const { turned, words } = place;
   const { x, y, pitch, bar } = listPlace(place, now);
+  const apart = turned ? 58 : 35; // of the two numbers
   const changed = now.changed && now.list.some(({ after }) => after !== null);
   const light = lit(now, "words");
   const shapes = [];
@@ -31,7 +32,11 @@ export function listShapes(place, now) {
   const [from, to] = wide ? [x + (place.width - x) * 0.45, place.width] : bar;
   if (changed && !turned) {
     shapes.push(rect(x, place.header + 5, 10, 4, "mh-word-bar"), text(x + 13, place.header + 11, "whole", "mh-small-text mh-soft")); // prettier-ignore
-    shapes.push(rect(x + 50, place.header + 5, 10, 4, "mh-word-after"), text(x + 63, place.header + 11, "changed", "mh-small-text mh-of-changed")); // prettier-ignore
+    shapes.push(rect(x + 58, place.header + 5, 10, 4, "mh-word-after"), text(x + 71, place.header + 11, "changed", "mh-small-text mh-of-changed")); // prettier-ignore
+  }
+  if (changed && turned && place.width >= 340) {
+    const base = words.top + 14;
+    shapes.push(text(place.width - apart, base, "whole", "mh-end mh-small-text mh-soft"), text(place.width, base, "changed", "mh-end mh-small-text mh-of-changed")); // prettier-ignore
   }
   now.list.forEach(({ id, name, before, after, figure, part, partAfter }, k) => {
     const top = y + k * pitch;
@@ -50,7 +55,8 @@ export function listShapes(place, now) {
     const places = second ? 2 : 3;
     const right = turned || wide ? place.width : to;
     if (second) {
-      shapes.push(text(right - 33, base, fixed(before, places), "mh-end mh-soft mh-small-text"));
+      const fits = turned || wide || right - x >= 138 || name.length <= 8;
+      if (fits) shapes.push(text(right - apart, base, fixed(before, places), "mh-end mh-soft mh-small-text"));
       shapes.push(text(right, base, fixed(after, places), "mh-end mh-strong-text mh-small-text mh-of-changed"));
     } else shapes.push(text(right, base, fixed(before, places), `mh-end${strong ? " mh-strong-text" : ""}`));
   });
