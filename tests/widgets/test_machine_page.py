@@ -392,7 +392,7 @@ def test_the_words_of_the_whole_model_stay_in_the_list(machine, width):
     expect(page.locator(".mh-said-more")).to_contain_text("baseball 0.813 →")
 
 
-@pytest.mark.parametrize("width", [1076, 1300, 800, 690])
+@pytest.mark.parametrize("width", [1076, 1300, 800, 690, 330])
 def test_no_words_lie_over_each_other_and_no_name_is_cut(machine, width):
     page = machine({"viewport": {"width": width, "height": 800}}, text=f"{CAVE} baseball",
                    off=["heads.2.2"], right="loss by relation", position=9)  # fmt: skip
@@ -450,3 +450,19 @@ def test_a_phone_keeps_in_sight_what_was_tapped_and_what_follows(machine):
     expect(bar).to_contain_text("layer 1, head 1 off: ")
     page.get_by_role("button", name="one stage on").tap()
     expect(bar).to_contain_text("1/9")
+
+
+def test_forced_colours_leave_the_roads_and_the_heads_theirs(machine):
+    page = machine({"forced_colors": "active"})
+    chip = page.get_by_role("button", name="layer 1, head 1", exact=True)
+    ground = "(e) => getComputedStyle(e).backgroundColor"
+    other = page.get_by_role("button", name="layer 1, head 2", exact=True)
+    assert chip.evaluate(ground) != other.evaluate(ground)
+    pixel = page.locator("canvas").evaluate(
+        """(canvas) => {
+            const ratio = canvas.width / canvas.clientWidth;
+            const at = [101 * ratio, canvas.height - 60 * ratio];
+            return [...canvas.getContext("2d").getImageData(...at, 1, 1).data];
+        }"""
+    )
+    assert pixel[3] == 0 or sum(pixel[:3]) > 300, pixel  # not the text's black

@@ -11,6 +11,7 @@ export function coloursOf(element) {
 /** Custom properties of `element` by name ("road" for --mh-road) as colours that a canvas takes. */
 export function palette(element, names) {
   const probe = element.appendChild(document.createElement("i"));
+  probe.style.forcedColorAdjust = "none";
   const style = getComputedStyle(probe);
   const colours = names.map((name) => {
     probe.style.color = `var(--mh-${name})`;

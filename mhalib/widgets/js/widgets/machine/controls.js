@@ -41,16 +41,17 @@ export function onThePicture(place, now, acts) {
     const on = !isOff(off, "layers", l);
     const from = place.turned ? 2 : zone.from + (zone.to - zone.from < 60 ? 1 : 4);
     const y = place.turned ? zone.from + 4 : 2;
+    const slim = place.turned && place.width < 330;
     const narrow = !place.turned && zone.to - zone.from < 60;
-    add(`layer ${l}`, from, y, place.turned ? 58 : narrow ? zone.to - zone.from - 1 : 54, { on, ...(narrow && { h: 34 }), className: `mh-layer-name${narrow ? " mh-tight-name" : ""}`, title: `layer ${l}`, act: flip("layers", l) }); // prettier-ignore
+    add(`layer ${l}`, from, y, place.turned ? (slim ? 56 : 58) : narrow ? zone.to - zone.from - 1 : 54, { on, ...(narrow && { h: 34 }), className: `mh-layer-name${narrow ? " mh-tight-name" : ""}`, title: `layer ${l}`, act: flip("layers", l) }); // prettier-ignore
     const chips = zone.chips || inside;
     if (!chips) continue;
     const oneRow = inside && !place.turned;
     const wide = zone.to - zone.from;
     const tight = !place.turned && !oneRow && wide < 132;
     const step = tight ? Math.min(24, (wide - 30) / Math.min(H, 4)) : 24;
-    const size = place.turned ? [34, 32] : [step, step - 2];
-    const left = place.turned ? 62 : oneRow ? zone.from + 62 : zone.from + 6;
+    const size = slim ? [30, 28] : place.turned ? [34, 32] : [step, step - 2];
+    const left = place.turned ? (slim ? 58 : 62) : oneRow ? zone.from + 62 : zone.from + 6;
     const top = place.turned ? zone.from + 4 : oneRow ? 4 : 26;
     for (let k = 0; k < H; k++) {
       const x = left + size[0] * (oneRow ? k : k % 4);
@@ -67,7 +68,7 @@ export function onThePicture(place, now, acts) {
       });
     }
     const after = left + size[0] * (oneRow ? H : Math.min(H, 4)) + (place.turned ? 2 : 2);
-    const parts = { W_O: ["`W_O`", place.turned ? 34 : tight ? 22 : 28], ffn: ["FFN", place.turned ? 38 : 32] };
+    const parts = { W_O: ["`W_O`", place.turned && !slim ? 34 : tight ? 22 : 28], ffn: ["FFN", place.turned && !slim ? 38 : 32] };
     let x = after;
     for (const [kind, [label, w]] of Object.entries(parts)) {
       const above = !place.turned && !oneRow && x + w > zone.to + 1; // no room: in the line of the name
@@ -88,9 +89,9 @@ export function onThePicture(place, now, acts) {
       add(`${short ? "" : "switch "}${gone ? "on" : "off"}`, x + (short ? 4 : 8), 2, short ? 30 : 76, { on: true, pressed: gone, className: "mh-open", title: `switch ${gone ? "on" : "off"}: ${opened === "head" ? `head ${head}` : opened === "ffn" ? "FFN" : opened}`, act: flip(...name) }); // prettier-ignore
     }
     const width = place.turned ? 62 : 56;
-    const brief = !place.turned && zone.to - zone.from < (inside ? 372 : 155); // what stands beside it needs the room
+    const brief = place.turned ? slim : zone.to - zone.from < (inside ? 372 : 155); // what stands beside it needs the room
     if (place.turned || zone.to - zone.from > 120) {
-      add([["open ⤢", "⤢"], ["✕ close", "✕"]][Number(inside)][Number(brief)], place.turned ? place.width - 64 : zone.to - (brief ? 26 : width + 4), place.turned ? y : 2, brief ? 24 : width, {
+      add([["open ⤢", "⤢"], ["✕ close", "✕"]][Number(inside)][Number(brief)], place.turned ? place.width - (slim ? 32 : 64) : zone.to - (brief ? 26 : width + 4), place.turned ? y : 2, brief ? (slim ? 32 : 24) : width, {
         on: inside,
         className: "mh-open",
         title: inside ? `close layer ${l}` : `open layer ${l}`,
