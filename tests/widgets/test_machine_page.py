@@ -366,8 +366,10 @@ def test_one_screen_on_a_laptop_two_on_a_phone_and_nothing_moves(book_page, sett
     assert figure.bounding_box()["height"] <= 2 * 844
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert min(page.evaluate(SIZES)) >= 12
+    layer = page.get_by_role("button", name="layer 1, head 1", exact=True)
+    layer.scroll_into_view_if_needed()
     before = page.evaluate(PLACES)
-    page.get_by_role("button", name="layer 1, head 1", exact=True).click()
+    layer.click()
     settle(page)
     assert page.evaluate(PLACES) == before
     cut = figure.evaluate(

@@ -68,7 +68,10 @@ export function onThePicture(place, now, acts) {
       });
     }
     const after = left + size[0] * (oneRow ? H : Math.min(H, 4)) + (place.turned ? 2 : 2);
-    const parts = { W_O: ["`W_O`", place.turned && !slim ? 34 : tight ? 22 : 28], ffn: ["FFN", place.turned && !slim ? 38 : 32] };
+    const parts = {
+      W_O: ["`W_O`", place.turned && !slim ? 34 : tight ? 22 : 28],
+      ffn: ["FFN", place.turned && !slim ? 38 : 32],
+    };
     let x = after;
     for (const [kind, [label, w]] of Object.entries(parts)) {
       const above = !place.turned && !oneRow && x + w > zone.to + 1; // no room: in the line of the name

@@ -183,7 +183,8 @@ function names(place, { labels, position, causal }) {
 function heads(place, state) {
   const { words, zones, turned } = place;
   const title =
-    (state.opened === "output" || state.right !== "next word") && text(words.x, turned ? words.top + 14 : 18, state.heading, "mh-strong-text");
+    (state.opened === "output" || state.right !== "next word") &&
+    text(words.x, turned ? words.top + 14 : 18, state.heading, "mh-strong-text");
   if (turned) return [title];
   const [X] = zones;
   const struck = state.gone("positions") ? "mh-small-text mh-soft mh-struck" : "mh-small-text mh-soft";
