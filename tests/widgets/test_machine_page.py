@@ -402,6 +402,10 @@ def test_no_words_lie_over_each_other_and_no_name_is_cut(machine, width):
     assert overlaps(page) == []
     page.locator("[name^=mh-right-][value='next word']").evaluate("e => e.click()")
     expect(page.locator(".mh-words-name")).to_have_text("after “baseball”")
+    segments, picture = (
+        page.locator(f".mh-picture{x}").bounding_box() for x in (" .mh-segments", "")
+    )
+    assert segments["x"] + segments["width"] <= picture["x"] + picture["width"]
     for opened in (False, True):
         if opened:
             page.get_by_role("button", name="open layer 1").click()
