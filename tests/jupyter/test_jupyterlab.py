@@ -111,10 +111,10 @@ def test_a_saved_notebook_shows_the_picture_until_it_is_run_again(open_notebook,
     assert live.bounding_box()["y"] - above < 20  # the screen is for the widget
     picture = book.cell(0).locator(".mhalib-picture")
     expect(picture).to_be_hidden()  # the live widget is there
-    book.page.keyboard.press("Escape")
-    book.page.keyboard.press("Control+s")
+    live.get_by_label("your sentence").click()
+    book.page.keyboard.press("Control+s")  # from within a widget, too
     file = max(lab[1].glob("*.ipynb"), key=lambda path: path.stat().st_mtime)
-    expect(book.page.locator(".jp-mod-dirty")).to_have_count(0)
+    expect(book.page.locator(".jp-mod-dirty")).to_have_count(0, timeout=60_000)
     for _ in range(100):
         if "mhalib-picture" in file.read_text("utf-8"):
             break

@@ -122,6 +122,11 @@ export function render(views, { model, el }) {
     live,
     h("figcaption", {}, rich(model.get("caption"))),
   );
+  figure.addEventListener("keydown", (event) => {
+    if (event.key?.toLowerCase() !== "s" || event.ctrlKey === event.metaKey) return;
+    event.preventDefault(); // to save is the notebook's
+    el.dispatchEvent(new KeyboardEvent("keydown", event));
+  });
   el.append(figure);
   return views[model.get("_widget")](model, live);
 }
