@@ -372,6 +372,8 @@ def test_one_screen_on_a_laptop_two_on_a_phone_and_nothing_moves(book_page, sett
     layer.click()
     settle(page)
     assert page.evaluate(PLACES) == before
+    # a page that opens on a phone paints each of its sections for itself
+    page.evaluate("delete document.documentElement.dataset.whole")
     cut = figure.evaluate(
         """figure => {
             const section = figure.closest(".bd-article > section > section");
@@ -381,7 +383,7 @@ def test_one_screen_on_a_laptop_two_on_a_phone_and_nothing_moves(book_page, sett
             return Math.max(left - margin - box.left, box.right - right - margin);
         }"""
     )
-    assert cut <= 0  # the section is painted for itself: what is past its edges is not
+    assert cut <= 0  # what is past a section's edges is not painted
     assert page.locator(".mhalib-live svg[viewBox]").count() == 0  # never scaled
 
 

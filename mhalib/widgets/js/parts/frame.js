@@ -60,7 +60,7 @@ export function frame(model, el, stops, parts) {
     say(...texts) {
       lines.forEach((line, k) => line.replaceChildren(...[texts[k] ?? ""].flat()));
       const [first, second] = lines.map((line) => line.textContent);
-      result.textContent = texts[2]?.(first, second) ?? first;
+      result.textContent = texts[2]?.(first, second) || first;
       clearTimeout(timer);
       timer =
         timer === null

@@ -110,7 +110,7 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
       few ? "" : `heads 0 to ${weights.length - 1}; `,
       loss,
       other && h("b", { class: "mh-of-changed" }, `, with heads off ${other.loss}`),
-    ].filter(Boolean), lost && `${lost[0]}: loss ${fixed(lost[1], 2)} → ${fixed(lost[2], 2)}`); // prettier-ignore
+    ].filter(Boolean), () => lost && `${lost[0]}: loss ${fixed(lost[1], 2)} → ${fixed(lost[2], 2)}`); // prettier-ignore
     next.update(tokenizer, `after “${labels[i]}”`, row(whole.probabilities, i), {
       after: other && row(other.probabilities, i),
     });
