@@ -197,20 +197,17 @@ WIDGETS = {
         lambda model: LayersWidget(model=model, text=TEXT, other=TEXT),
         {
             "text": TEXTAREA,
-            "token": ("click", "input[name^=mh-position]", 0),
-            "depth": ("click", "input[name^=mh-depth]", 0),
-            "replacement": ("select", "select", 0),
-            "hover": ("hover", MAP, 1),
+            "token": ("click", ".mh-follow button", 0),
+            "hover": ("hover", ".mh-plane", 0),
         },
     ),
     "vocabulary head": (
         lambda model: VocabHeadWidget(model=model, text=TEXT),
         {
             "text": TEXTAREA,
-            "token": ("click", "input[name^=mh-position]", 0),
             "temperature": ("slide", "input[type=range]", 0),
             "top-k": ("slide", "input[type=range]", 1),
-            "hover": ("hover", MAP, 0),
+            "hover": ("hover", ".mh-plane", 0),
         },
     ),
     "whole machine": (
