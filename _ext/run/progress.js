@@ -43,6 +43,7 @@ function row(page, { title, exercises, quizzes, sections }) {
 const { page: byHand, problems } = SETUP.practice;
 const sheet = new URL(`${byHand}.html`, root);
 const ids = Object.keys(problems);
+/** What home.js calls the widget of a problem, the k-th of its kind on the page. */
 const widget = (id) => (ids.indexOf(id) ? `practice-${ids.indexOf(id) + 1}` : "practice");
 const practiced = (id) => Number(remembered(sheet.pathname, widget(id)).solved) || 0;
 const practice = () => ids.filter(practiced).map((id) => [`practice/${id}`, String(practiced(id))]);

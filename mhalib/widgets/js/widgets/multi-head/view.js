@@ -62,6 +62,7 @@ function build(model, el, { transformer, tokenizer, variants, read }) {
   const next = predictions();
   let lost = null; // the relation that lost most
   const relations = relationLosses(transformer, tokenizer, model.get("evaluation"), (most) => {
+    if (most === lost) return; // nothing was lost before, either: what is said stands
     lost = most;
     point();
   });
